@@ -1,8 +1,8 @@
 #include "framewire/codec/batch_packer.hpp"
 #include "framewire/core/error.hpp"
 
-// Replaces the batch packer in builds without CUDA. No executor exists for which one could be constructed, so the
-// constructor throws and the members cannot be reached.
+// Stub of the batch packer for builds without CUDA. It cannot be constructed, because no CUDA executor exists, so its
+// other members are never called.
 
 namespace framewire::codec {
 namespace {

@@ -10,8 +10,8 @@
 
 #include <cstdint>
 
-// Joins coded blocks to packed frames in two launches, because the place of a block depends on the sizes of all before
-// it.
+// Kernels that join coded blocks into packed frames. This takes two launches, because the place of a block depends on
+// the sizes of all blocks before it.
 //
 //     layout_kernel   one thread block per stream     sizes of all blocks -> places, headings;
 //                                                     the last thread block: sizes of all frames -> begins
@@ -31,11 +31,11 @@ struct Choice {
 
 struct Job {
     BatchBlocks blocks;
-    Choice choices[2];  // the second one may have no blocks
+    Choice choices[2];  // near and lossless form; the second one is optional
     PackedFrames to;
 };
 
-// Returns how many bytes a directory number takes, 7 bits in each.
+// Returns the number of bytes of a directory number, with 7 bits per byte.
 __device__ int number_bytes(std::uint32_t number) {
     return 1 + (number >= 1u << 7) + (number >= 1u << 14) + (number >= 1u << 21);
 }
@@ -48,8 +48,8 @@ __device__ std::uint8_t* put_number(std::uint8_t* to, std::uint32_t number) {
 // Returns the directory number that skips `blocks` blocks; 0 if there is nothing to skip.
 __device__ std::uint32_t passed_over(int blocks) { return blocks > 0 ? static_cast<std::uint32_t>(blocks) * 2 - 1 : 0; }
 
-// Bytes that a range of blocks takes in the directory and in the frame's contents. The padding makes the size a
-// multiple of 8.
+// Number of bytes that a range of blocks takes in the directory and in the frame's contents. The padding makes the size
+// of the struct a multiple of 8.
 struct Taken {
     unsigned long long contents = 0;
     std::uint32_t directory = 0, padding = 0;
@@ -66,15 +66,14 @@ struct LayoutMemory {
     cuda::BlockScan<Taken, layout_warps> taken;
     cuda::BlockScan<unsigned long long, layout_warps> frames;
     int next[layout_warps];  // per warp: the index after its last coded block, 0 if it has none
-    bool last;               // this thread block is the last one to finish
+    bool last;               // whether this thread block is the last one to finish
 };
 
-// Computes the places of a stream's blocks by a prefix sum over 512 blocks at a time, writes them if `write` is set,
-// and returns the size of the frame. All threads call it.
+// Computes the places of a stream's blocks by prefix sums over 512 blocks at a time, writes them if `write` is set, and
+// returns the size of the frame. Called by all threads.
 //
-// The directory entry of a block depends on how many blocks were skipped before it, so each thread first needs the
-// index of the last coded block: from its warp by a ballot, from other warps through shared memory, else from earlier
-// rounds.
+// The directory entry of a block depends on how many blocks are skipped before it, so each thread first finds the last
+// coded block before its own: in its warp by a ballot, in other warps through shared memory, or else in earlier rounds.
 __device__ unsigned long long lay_out(const Job& job, const CodedBlocks& coded, int stream, bool write,
                                       LayoutMemory& memory) {
     const int count = job.blocks.grid.count(), first = stream * count;
@@ -118,7 +117,7 @@ __device__ unsigned long long lay_out(const Job& job, const CodedBlocks& coded, 
     return before.directory + before.contents;
 }
 
-// Turns the sizes of the frames in begins[1..] into offsets by a prefix sum. All threads call it.
+// Turns the sizes of the frames, in begins[1..], into offsets by a prefix sum. Called by all threads.
 __device__ void add_up(volatile unsigned long long* begins, int streams, LayoutMemory& memory) {
     unsigned long long before = 0;
     for (int first = 0; first < streams; first += layout_threads) {
@@ -133,14 +132,14 @@ __device__ void add_up(volatile unsigned long long* begins, int streams, LayoutM
     }
 }
 
-// One thread block per stream. begins[0] counts the thread blocks that are done; the last one adds up the sizes of the
-// frames and sets it back to 0.
+// Lays out the frame of one stream per thread block. begins[0] counts the thread blocks that are done; the last one
+// computes the offsets of the frames and resets begins[0] to 0.
 __global__ void __launch_bounds__(layout_threads) layout_kernel(Job job) {
     __shared__ LayoutMemory memory;
     const int stream = static_cast<int>(blockIdx.x);
     int chosen = 0;
     if (job.choices[1].coded.sizes) {
-        // Two forms of the frame: compare their sizes before the places of the chosen one are written.
+        // There are two forms of the frame, so compare their sizes before writing the places of the chosen form.
         const auto near = lay_out(job, job.choices[0].coded, stream, false, memory);
         chosen = !takes_near_picture(near, lay_out(job, job.choices[1].coded, stream, false, memory));
     }
@@ -158,7 +157,7 @@ __global__ void __launch_bounds__(layout_threads) layout_kernel(Job job) {
     if (threadIdx.x == 0) job.to.begins[0] = 0;
 }
 
-// Copies bytes with one thread block, four at a time. `from` is even. A few bytes after the source may be read.
+// Copies bytes with one thread block, four at a time. `from` must be even. May read a few bytes beyond the source.
 __device__ void copy_bytes(const std::uint8_t* from, std::uint32_t size, std::uint8_t* to) {
     const auto before = min(size, static_cast<std::uint32_t>(-reinterpret_cast<std::uintptr_t>(to) & 3u));
     if (threadIdx.x < before) to[threadIdx.x] = from[threadIdx.x];
@@ -167,7 +166,7 @@ __device__ void copy_bytes(const std::uint8_t* from, std::uint32_t size, std::ui
     size -= before;
     const auto misplaced = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(from) & 3u);
     const auto* const words = reinterpret_cast<const std::uint32_t*>(from - misplaced);
-    // Several words are read before the first one is written, so that the reads are in flight together.
+    // Read several words before the first one is written, so that the reads are in flight together.
     constexpr int read_ahead = 4;
     for (auto first = threadIdx.x; first < size / 4; first += copy_threads * read_ahead) {
         std::uint32_t read[read_ahead];
@@ -184,8 +183,8 @@ __device__ void copy_bytes(const std::uint8_t* from, std::uint32_t size, std::ui
     if (threadIdx.x < left) to[size - left + threadIdx.x] = from[size - left + threadIdx.x];
 }
 
-// One thread block writes some blocks and their directory entries. The thread block of a stream's first block also
-// writes the head.
+// Writes `copied_at_once` blocks and their directory entries per thread block. The thread block of a stream's first
+// block also writes the head.
 __global__ void __launch_bounds__(copy_threads) copy_kernel(Job job) {
     const int first = static_cast<int>(blockIdx.x) * copied_at_once;
     struct Copy {
@@ -193,7 +192,7 @@ __global__ void __launch_bounds__(copy_threads) copy_kernel(Job job) {
         FramePlace place;
         std::uint32_t heading, size;
         bool chosen;
-    } copies[copied_at_once];  // everything is loaded first, so that the loads are in flight together
+    } copies[copied_at_once];  // load all of them first, so that the loads are in flight together
 #pragma unroll
     for (int i = 0; i < copied_at_once; ++i) {
         const int block = min(first + i, job.blocks.count() - 1), stream = job.blocks.stream(block);
@@ -251,7 +250,7 @@ namespace compare_kernels {
 namespace {
 
 constexpr int threads_per_block = 256, warps_per_block = threads_per_block / 32;
-constexpr int blocks_per_multiprocessor = 4;  // keeps enough loads in flight
+constexpr int blocks_per_multiprocessor = 4;  // enough to keep many loads in flight
 
 struct Job {
     cuda::KernelImage<const std::uint8_t> current, reference;
@@ -310,14 +309,14 @@ void compare_blocks(DeviceView<const std::uint8_t> current, DeviceView<const std
 // Lossless coding of keyframes. One warp codes one block of 64x64 pixels, in three phases:
 //
 //     find_residuals   8 lanes hold the 8 rows of a sub-block, 4 sub-blocks at once:
-//                      picks the predictor and stores the residuals
+//                      chooses the predictor and stores the residuals
 //     put_residuals    32 lanes are the 32 rANS states:
 //                      lane i codes the residuals i, i + 32, i + 64, ..., the last one first
 //     put_parts        one state codes predictors and classes:
 //                      its words come before those of the residuals
 //
-// Shared memory limits a multiprocessor to 16 blocks. A thread block has one warp only, because with more of them all
-// but one would be idle in the last two phases.
+// Shared memory limits a multiprocessor to 16 blocks. A thread block has only one warp, because all others would be
+// idle in the last two phases.
 
 namespace framewire::codec {
 namespace pictures_kernels {
@@ -332,21 +331,21 @@ struct Job {
     BatchBlocks blocks;
     CoderTables tables;
     CodedBlocks coded;
-    bool vectors;  // rows begin at multiples of 8 bytes and may be read 8 bytes at a time
+    bool vectors;  // whether rows are aligned to 8 bytes, so that 8 bytes can be loaded at once
 };
 
 template <int channels>
 struct Shared {
     union {
-        std::uint8_t residuals[block_side * block_side * channels];  // folded, in the order of coding
-        ChainMemory chain;                                           // used after the residuals have been coded
+        std::uint8_t residuals[block_side * block_side * channels];  // folded, in coding order
+        ChainMemory chain;                                           // used after the residuals are coded
     };
     // Per sub-block: the number of its first residual, the first symbol of its class, its predictor and its class.
     std::uint16_t first[channels * parts_per_plane], symbols[channels * parts_per_plane];
     std::uint8_t by[channels * parts_per_plane], part_class[channels * parts_per_plane];
 };
 
-// The sub-blocks of a block in the order of coding. Those at the right and the lower edge may be smaller.
+// The sub-blocks of a block in coding order. Those at the right and the lower edge may be smaller.
 struct Parts {
     BlockPlace place;
     int columns, per_plane;
@@ -356,13 +355,13 @@ struct Parts {
     __device__ bool all_full() const { return place.width % part_side == 0 && place.height % part_side == 0; }
 };
 
-// Eight samples of one plane in a row of a sub-block, packed into two words, and the same shifted by one pixel: each
-// sample's left neighbour.
+// Eight samples of one plane in a row of a sub-block, packed into two words, and the left neighbour of each sample in
+// the same layout.
 struct Row {
     std::uint32_t low = 0, high = 0, left_low = 0, left_high = 0;
 };
 
-// Four pixels as three words, one per colour.
+// Four pixels as three words, one word per colour.
 struct Colours {
     std::uint32_t blue, green, red;
 };
@@ -375,8 +374,8 @@ __device__ Row row_of(std::uint32_t low, std::uint32_t high, std::uint32_t befor
     return {low, high, low << 8 | before, __funnelshift_l(low, high, 8)};
 }
 
-// Loads 8 pixels starting at (x, y) as planes G, B - G, R - G (or gray), with their left neighbours. Pixels outside the
-// block load as 0.
+// Loads 8 pixels from (x, y) on as planes G, B - G and R - G (or as gray), with their left neighbours. Pixels outside
+// the block are 0.
 template <int channels>
 __device__ void load_row(const Job& job, int stream, const BlockPlace& place, int x, int y, Row* rows) {
     if (y < 0 || y >= place.height) return;
@@ -435,8 +434,8 @@ __device__ std::uint32_t fold4(std::uint32_t residuals) {
 // Returns a mask of the first `count` bytes of a word.
 __device__ std::uint32_t first_bytes(int count) { return count >= 4 ? ~0u : count <= 0 ? 0u : (1u << (8 * count)) - 1; }
 
-// Finds the predictor with the least sum of absolute residuals for each sub-block, its class, and its folded residuals.
-// Eight lanes hold the rows of a sub-block and add up their sums with shuffles.
+// Finds the predictor with the smallest sum of absolute residuals for each sub-block, and its class and folded
+// residuals. Eight lanes hold the rows of a sub-block and add up their sums with shuffles.
 template <int channels>
 __device__ void find_residuals(const Job& job, int stream, const Parts& parts, Shared<channels>& shared) {
     const auto& place = parts.place;
@@ -493,8 +492,8 @@ __device__ void find_residuals(const Job& job, int stream, const Parts& parts, S
     }
 }
 
-// Codes the residuals of all sub-blocks, last one first, because rANS decodes in the reverse order of coding. The
-// search for a residual's sub-block therefore only moves downwards.
+// Codes the residuals of all sub-blocks, the last one first, because rANS decodes in reverse order. The search for a
+// residual's sub-block therefore only goes to lower numbers.
 template <int channels, bool full_parts>
 __device__ void put_residuals(const Job& job, const Parts& parts, const Shared<channels>& shared,
                               ResidualWords& words) {
@@ -512,10 +511,10 @@ __device__ void put_residuals(const Job& job, const Parts& parts, const Shared<c
         words);
 }
 
-// Codes predictor and class of every sub-block. These words come before those of the residuals.
+// Codes the predictor and the class of each sub-block. The words precede those of the residuals.
 template <int channels>
 __device__ void put_parts(const Job& job, const Parts& parts, Shared<channels>& shared, ResidualWords& words) {
-    __syncwarp();  // the chain's memory overlaps the residuals
+    __syncwarp();  // shared.chain overlaps shared.residuals
     Chains<1> chain(words.end - words.used, shared.chain);
     chain.put_all(
         channels * parts.per_plane,
@@ -528,7 +527,7 @@ __device__ void put_parts(const Job& job, const Parts& parts, Shared<channels>& 
     words.used = static_cast<int>(words.end - chain.finish());
 }
 
-// Copies a block's bytes unchanged, padded to an even number.
+// Copies the samples of a block, and pads them to an even number of bytes.
 template <int channels>
 __device__ void copy_plain(const Job& job, int stream, const BlockPlace& place, std::uint8_t* to) {
     const int row_bytes = place.width * channels, bytes = place.height * row_bytes;
@@ -552,7 +551,7 @@ __global__ void __launch_bounds__(warp_lanes) pictures_kernel(Job job) {
     ResidualWords words{reinterpret_cast<std::uint16_t*>(slot_end), plain_bytes / 2 + 2 * warp_lanes, 0};
     parts.all_full() ? put_residuals<channels, true>(job, parts, shared, words)
                      : put_residuals<channels, false>(job, parts, shared, words);
-    // A block whose words would take as many bytes as its samples is sent plain.
+    // The plain form is used if the words take at least as many bytes as the samples.
     bool whole = words.used * 2 < plain_bytes;
     if (whole) {
         put_parts(job, parts, shared, words);

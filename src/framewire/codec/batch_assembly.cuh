@@ -11,11 +11,11 @@
 
 #include <cstdint>
 
-// Comparison of a block of 64x64 pixels with the reference by one thread block. For .cu files only.
+// Comparison of a block of 64x64 pixels with the reference, by a thread block. For .cu files only.
 
 namespace framewire::codec {
 
-/// Number of bytes off by more than the threshold, and the errors of the remaining bytes.
+/// Number of bytes that are off by more than the threshold, and the errors of all other bytes.
 struct Errors {
     std::uint32_t count = 0, largest = 0, squared = 0;
 
@@ -40,19 +40,19 @@ struct Errors {
     }
 };
 
-/// Number of bytes that a thread loads at once; rows must be aligned to it for vector loads.
+/// Number of bytes that a thread loads at once. For vector loads, rows must be aligned to this number.
 inline constexpr int compared_bytes = 16;
 
-/// A block in both pictures.
+/// A block in both pictures that are compared.
 struct ComparedBlock {
     const cuda::KernelImage<const std::uint8_t>&current, &reference;
     int stream;
     BlockPlace place;
 };
 
-/// The bytes of a block that one thread holds in registers, 16 in a group. Four threads share a row, and each has every
-/// fourth group of it; the thread block covers threads / 4 rows at once. Each byte is read once. If `vectors` is set,
-/// rows are aligned and a whole block is read with 16-byte loads.
+/// The bytes of a block that one thread holds in registers, in groups of 16. Four threads share a row; each has every
+/// fourth group. The thread block covers threads / 4 rows at once and reads each byte once. If `vectors` is set, rows
+/// are aligned, and whole blocks are read with 16-byte loads.
 ///
 ///     thread    0 | 1 | 2 | 3 | 0 | ...   groups of 16 bytes in row 0
 ///               4 | 5 | 6 | 7 | 4 | ...   row 1
@@ -68,10 +68,10 @@ public:
         load(at.reference, at, held_);
     }
 
-    /// Returns the errors of the thread's bytes. Not reduced over threads.
+    /// Returns the errors of this thread's bytes, without reduction over threads.
     __device__ Errors compare(std::uint32_t threshold) const {
-        // Fast path: usually no byte is off by more than the threshold. The maxima are taken in lanes of 16 bits, of
-        // which only the high byte counts.
+        // Fast path, because usually no byte is off by more than the threshold. The maxima are computed in 16-bit
+        // lanes, of which only the high byte is used.
         std::uint32_t squared = 0, largest_odd = 0, largest_even = 0;
 #pragma unroll
         for (int i = 0; i < groups; ++i)
@@ -122,7 +122,8 @@ private:
         }
     }
 
-    // Slow path of compare(): masks out the bytes that are off by more than the threshold and counts them.
+    // Slow path of compare(): counts the bytes that are off by more than the threshold, and excludes them from the
+    // errors.
     __device__ Errors count_changes(std::uint32_t threshold) const {
         const auto limit = threshold * 0x01010101u;
         Errors errors;
@@ -150,18 +151,18 @@ private:
 
 }  // namespace framewire::codec
 
-// Contexts and symbols of a pixel on the device, from the steps of its block in shared memory. For .cu files only. The
-// formulas are those of format.md, "A pixel"; sub_block_contexts.hpp has them for the CPU.
+// Contexts and symbols of a pixel on the device, computed from the steps of its block in shared memory. For .cu files
+// only. The formulas are those of format.md, "A pixel"; sub_block_contexts.hpp implements them for the CPU.
 
 namespace framewire::codec {
 
-/// Returns the i-th channel in the order of coding: 1, 0, 2, or just 0 for gray.
+/// Returns the i-th channel in coding order: 1, 0, 2, or only 0 in gray pictures.
 FRAMEWIRE_HOST_DEVICE constexpr int coded_channel(int i, int channels) {
     return channels == 1 ? 0 : i == 0 ? 1 : i == 1 ? 0 : 2;
 }
 
-/// Summary of a pixel's steps: format.md's E (no, some or all channels change) in bits 0 and 1, its D (which directions
-/// occur) above them.
+/// Summary of a pixel's steps: E of format.md (no, some or all channels change) in bits 0 and 1, and D (directions that
+/// occur) in the bits above.
 struct PixelTraits {
     std::uint8_t bits;
 
@@ -177,12 +178,12 @@ struct BlockSteps {
     std::int16_t steps[channels][block_side * block_side];
     std::uint8_t traits[block_side * block_side];
 
-    /// Returns the index of a pixel; coordinates within the block.
+    /// Returns the index of the pixel (x, y) of the block.
     FRAMEWIRE_HOST_DEVICE static constexpr int at(int x, int y) { return y * block_side + x; }
 
-    /// Returns the step of a channel; 0 to the left of the block and above it.
+    /// Returns the step of a channel, or 0 to the left of the block and above it.
     __device__ int step(int x, int y, int channel) const { return x < 0 || y < 0 ? 0 : steps[channel][at(x, y)]; }
-    /// Returns the traits of a pixel; none outside the block.
+    /// Returns the traits of a pixel, or 0 outside the block.
     __device__ PixelTraits traits_at(int x, int y) const {
         return {x < 0 || y < 0 || x >= block_side ? std::uint8_t{0} : traits[at(x, y)]};
     }
@@ -200,14 +201,14 @@ struct BlockSteps {
     }
 };
 
-/// Neighbourhood of a pixel, from which the models for its flag and its pattern follow.
+/// Neighbourhood of a pixel, which determines the models for its flag and its pattern.
 struct PixelNeighbours {
     PixelTraits left, above, above_left, above_right;
-    bool second;  ///< the pixel two to the left or the one two above changes
+    bool second;  ///< whether the pixel two to the left or the one two above changes
 
-    /// Returns how many of the two upper corners change.
+    /// Returns how many of the pixels above left and above right change.
     __device__ int corners() const { return (above_left.bits != 0) + (above_right.bits != 0); }
-    /// Returns the number of the pattern model, or of the sign model for gray.
+    /// Returns the number of the pattern model, or of the sign model in gray pictures.
     __device__ int pattern_model() const {
         const int of_left = left.bits ? left.direction() : above_left.direction();
         const int of_above = above.bits ? above.direction() : above_right.direction();
@@ -218,33 +219,33 @@ struct PixelNeighbours {
 /// Returns the neighbourhood of the pixel (x, y). `Block` is BlockSteps or a type with the same step() and traits_at().
 template <class Block>
 __device__ PixelNeighbours neighbours_of(const Block& block, int x, int y) {
-    // The sub-block to the right is coded later, so its pixels are unknown except in the row above the current
-    // sub-block.
+    // Above right of a sub-block's last column, pixels are only known in the first row, because the sub-block to the
+    // right is coded later.
     const bool unknown = x % part_side == part_side - 1 && y % part_side != 0;
     return {block.traits_at(x - 1, y), block.traits_at(x, y - 1), block.traits_at(x - 1, y - 1),
             unknown ? PixelTraits{0} : block.traits_at(x + 1, y - 1),
             (block.traits_at(x - 2, y).bits | block.traits_at(x, y - 2).bits) != 0};
 }
 
-/// Returns the entry for a raw number of `count` bits, as class Symbols encodes it.
+/// Returns the entry for a raw number of `count` bits, as in class Symbols.
 __device__ inline std::uint16_t bits_entry(int value, int count) {
     return static_cast<std::uint16_t>(step_models::trained_symbols + (1 << count) + value);
 }
-/// Returns the number of raw bits of an entry, 0 for symbols of trained models: step_models::bits_of() with a device
-/// intrinsic.
+/// Returns the number of raw bits of an entry, or 0 for symbols of trained models. Device version of
+/// step_models::bits_of().
 __device__ inline int bits_of_entry(std::uint32_t entry) {
     return entry > step_models::trained_symbols ? 31 - __clz(static_cast<int>(entry - step_models::trained_symbols))
                                                 : 0;
 }
 
-/// Entries of one pixel in the order of coding: at most 2, and 2 more for each channel.
+/// Entries of one pixel in coding order: at most 2, plus 2 per channel.
 template <int channels>
 struct PixelEntries {
     static constexpr int most = 2 + 2 * channels;
-    std::uint16_t of[most];  ///< flag, pattern, and for each channel its magnitude and its raw bits; 0 if absent
-    bool changes;            ///< if false, only of[0] counts
+    std::uint16_t of[most];  ///< flag, pattern, and for each channel the magnitude and its raw bits; 0 if absent
+    bool changes;            ///< whether the pixel changes; if false, only of[0] is valid
 
-    /// Returns the number of entries present.
+    /// Returns the number of entries that are present.
     __device__ int count() const {
         int entries = 1;
         if (changes)
@@ -252,7 +253,7 @@ struct PixelEntries {
             for (int i = 1; i < most; ++i) entries += of[i] != 0;
         return entries;
     }
-    /// Writes the entries present, one after the other.
+    /// Writes the entries that are present, without gaps.
     __device__ void write(std::uint16_t* to) const {
         *to++ = of[0];
         if (!changes) return;
@@ -262,8 +263,8 @@ struct PixelEntries {
     }
 };
 
-/// Returns the pattern of a pixel's steps: the sum of 3^c times 0, 1 (up) or 2 (down); gray counts as three equal
-/// channels.
+/// Returns the pattern of a pixel's steps: the sum over channels c of 3^c times 0 (stays), 1 (up) or 2 (down). A gray
+/// pixel counts as one with three equal channels.
 template <int channels>
 __device__ int pattern_of(const int (&own)[channels]) {
     int pattern = 0, weight = channels == 1 ? 13 : 1;
@@ -272,12 +273,12 @@ __device__ int pattern_of(const int (&own)[channels]) {
         pattern += own[channel] > 0 ? weight : own[channel] < 0 ? 2 * weight : 0;
     return pattern;
 }
-/// Returns the entry that says whether a pixel changes.
+/// Returns the entry for the flag whether a pixel changes.
 __device__ inline std::uint16_t changed_entry(const PixelNeighbours& near, bool changes, Predicted by, int slope) {
     const int model = changed_model(near.left.extent(), near.above.extent(), near.corners(), near.second, by, slope);
     return static_cast<std::uint16_t>(first_symbol<step_models::changed>(model) + changes);
 }
-/// Returns the entry for a changed pixel's pattern, or for its sign if gray.
+/// Returns the entry for a changed pixel's pattern, or for its sign in gray pictures.
 template <int channels>
 __device__ std::uint16_t pattern_entry(const PixelNeighbours& near, int pattern, const std::uint8_t* pattern_ranks) {
     const int model = near.pattern_model();
@@ -287,8 +288,8 @@ __device__ std::uint16_t pattern_entry(const PixelNeighbours& near, int pattern,
 }
 
 /// Returns the entries of the pixel (x, y). The steps of this pixel and of all pixels coded before it must be in
-/// `block`. `fine`: the step size is less than 3, or the block is a block of changes. `pattern_ranks`: table in device
-/// memory.
+/// `block`. `fine`: whether the step size is less than 3 or the block is a block of changes. `pattern_ranks`: table in
+/// device memory.
 template <int channels, class Block>
 __device__ PixelEntries<channels> pixel_entries(const Block& block, int x, int y, Predicted by, int slope, bool fine,
                                                 const std::uint8_t* pattern_ranks) {
@@ -323,13 +324,13 @@ __device__ PixelEntries<channels> pixel_entries(const Block& block, int x, int y
 
 }  // namespace framewire::codec
 
-// Joins the entries of a block's sub-blocks and codes them with rANS. For .cu files only.
+// Functions that join the entries of a block's sub-blocks and code them with rANS. For .cu files only.
 
 namespace framewire::codec {
 
-/// Concatenates the entries of a block's 64 sub-blocks, counts[part] entries at entries_of(part), into `to`. Returns
-/// the total. `ends` is in shared memory and receives the end of each sub-block's entries. All threads of a thread
-/// block call it.
+/// Concatenates the entries of a block's 64 sub-blocks into `to` and returns their number. Sub-block i has counts[i]
+/// entries at entries_of(i). `ends`, in shared memory, receives the end of each sub-block's entries. Called by all
+/// threads of a thread block.
 template <int threads, class Count, class EntriesOf>
 __device__ int join_entries(const Count* counts, std::uint32_t (&ends)[parts_per_row * parts_per_row],
                             EntriesOf&& entries_of, std::uint16_t* to) {
@@ -341,7 +342,7 @@ __device__ int join_entries(const Count* counts, std::uint32_t (&ends)[parts_per
         ends[threadIdx.x + 32] = half + cuda::inclusive_warp_sum(static_cast<std::uint32_t>(counts[threadIdx.x + 32]));
     }
     __syncthreads();
-    // Several entries are read before the first one is written, so that the reads are in flight together.
+    // Read several entries before the first one is written, so that the reads are in flight together.
     constexpr std::uint32_t read_ahead = 8;
     const auto count = ends[63];
     int part = 0;
@@ -360,7 +361,7 @@ __device__ int join_entries(const Count* counts, std::uint32_t (&ends)[parts_per
     return static_cast<int>(count);
 }
 
-/// Returns the set of models with the lowest cost; the first one of equal ones.
+/// Returns the set of models with the lowest cost, or the first of them if several have the same cost.
 __device__ inline int best_set(const std::uint32_t (&costs)[step_models::sets]) {
     int best = 0;
     for (int set = 1; set < step_models::sets; ++set)
@@ -368,21 +369,21 @@ __device__ inline int best_set(const std::uint32_t (&costs)[step_models::sets]) 
     return best;
 }
 
-/// Parameters that a block of a delta frame signals before its first symbol.
+/// Parameters that a block of a delta frame signals before its other symbols.
 struct StepHead {
     int set;     ///< set of models
     int states;  ///< choice of the number of states, as in step_states
 };
-/// Returns the head with which the block takes the fewest bytes, by the same rule as class Symbols.
+/// Returns the head that makes the block smallest, chosen by the same rule as in class Symbols.
 __device__ inline StepHead best_head(const std::uint32_t (&costs)[step_models::sets]) {
     const int set = best_set(costs);
     return {set, step_states::choice_for(costs[set])};
 }
 
-/// Codes `count` entries as class Symbols does. The words end at `end`; returns where they begin. One warp calls it.
+/// Codes `count` entries as class Symbols does. The words end at `end`; returns their beginning. Called by one warp.
 ///
-/// Each entry emits at most one word, so `entries` may lie in the memory before `end`, with room for the states
-/// between: the coder reads the last entry first and never overtakes it.
+/// An entry results in at most one word, and the last entry is read first. Therefore, `entries` may lie in the memory
+/// before `end`, if there is room for the states in between: words never overwrite entries that have not been read.
 __device__ inline std::uint16_t* put_step_symbols(std::uint16_t* end, ChainMemory& memory, const CoderTables& tables,
                                                   const StepHead& head, const std::uint16_t* entries, int count) {
     const auto* const symbols = tables.steps + head.set * step_models::symbols;
@@ -408,22 +409,21 @@ __device__ inline std::uint16_t* put_step_symbols(std::uint16_t* end, ChainMemor
 
 namespace framewire::codec {
 
-/// How a sub-block was coded.
+/// Mode and vector of a coded sub-block.
 struct CodedPart {
-    std::uint8_t mode;    ///< a PartMode
-    MotionVector vector;  ///< meaningful only for the two modes with motion
+    std::uint8_t mode;    ///< mode, as a PartMode
+    MotionVector vector;  ///< vector; meaningful only in the two modes with motion
 };
 
-/// Context that the sub-blocks to the left and above give for coding a sub-block's mode and vector (format.md,
-/// "Prediction").
+/// Context for coding a sub-block's mode and vector: the sub-blocks to the left and above (format.md, "Prediction").
 struct NearParts {
     CodedPart left, above;
 
-    /// Looks up the neighbours of sub-block `index` in `parts`, the sub-blocks of the block that are coded so far.
+    /// Looks up the neighbours of sub-block `index` in `parts`, the sub-blocks of the block that are already coded.
     __device__ NearParts(const CodedPart* parts, int index)
         : left(index % parts_per_row ? parts[index - 1] : none()),
           above(index / parts_per_row ? parts[index - parts_per_row] : none()) {}
-    /// Returns true if the sub-block has a vector.
+    /// Returns true if the given sub-block has a vector.
     static __device__ bool moves(const CodedPart& part) {
         return part.mode == static_cast<int>(PartMode::moved) || part.mode == static_cast<int>(PartMode::moved_changes);
     }
@@ -433,7 +433,7 @@ struct NearParts {
     __device__ bool has_above() const { return moves(above); }
     /// Returns the first symbol of the model for the mode.
     __device__ int mode_model() const { return first_symbol<step_models::mode>(left.mode * 6 + above.mode); }
-    /// Returns the predicted vector: the left one, else the one above, else 0.
+    /// Returns the predicted vector: that of the left sub-block, or else that of the upper one, or else 0.
     __device__ MotionVector vector() const {
         return moves(left) ? left.vector : moves(above) ? above.vector : MotionVector{};
     }

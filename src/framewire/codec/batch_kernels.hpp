@@ -10,15 +10,15 @@
 
 #include <cstdint>
 
-// Launches of the batch packers, for batch_packer.cpp.
+// Functions that launch the kernels of the batch packer, for batch_packer.cpp.
 
 namespace framewire::codec {
 
 /// Position of a coded block within the packed frame of its stream.
 struct FramePlace {
     std::uint32_t directory;  ///< offset of the block's directory entry from the beginning of the frame
-    std::uint32_t passed;     ///< directory number for the skipped blocks before this one, or, in a last block that is
-                              ///< skipped itself, for those at the end; 0 if there are none
+    std::uint32_t passed;     ///< directory number that skips the blocks before this one or, if this is the last block
+                              ///< and skipped itself, those at the end; 0 if no block is skipped
     unsigned long long contents;  ///< offset of the block's bytes from the end of the directory
 };
 
@@ -26,26 +26,27 @@ struct FramePlace {
 struct PackedFrames {
     std::uint8_t* bytes;         ///< packed frames, one after the other
     unsigned long long* begins;  ///< streams + 1 offsets into `bytes`; the first one must be 0 before the call
-    std::uint32_t* headings;     ///< per stream: bytes of head and directory
+    std::uint32_t* headings;     ///< per stream: size of head and directory in bytes
     std::uint8_t* chosen;        ///< per stream: 1 if the frame `without_loss` was taken, else 0
-    FramePlace* places;          ///< per block
+    FramePlace* places;          ///< position of each block
 };
 
-/// Coded blocks of a batch of frames and the head that the frames get.
+/// Coded blocks of a batch of frames, and the head of each of these frames.
 struct CodedFrames {
     CodedBlocks blocks;
     PackedHead head;
 };
 
-/// Writes head, directory and blocks of each stream's frame, byte for byte as BlockWriter does. If `without_loss` is
-/// not null, each stream takes that frame instead of `near` unless takes_near_picture() prefers `near`. Queued on
-/// `stream`: two launches.
+/// Writes head, directory and blocks of each stream's frame, to the same bytes as BlockWriter. If `without_loss` is not
+/// null, it holds the lossless form of each frame, which is used instead of `near` unless takes_near_picture() prefers
+/// `near`. Queued on `stream`: two launches.
 void assemble_frames(const BatchBlocks& blocks, const CodedFrames& near, const CodedFrames* without_loss,
                      const PackedFrames& to, const cuda::Stream& stream);
 
-/// Compares a batch of frames with R. Lists the blocks in which some byte differs by more than the threshold. Adds the
-/// number of such bytes and the errors of all other blocks to `summaries`, which must be zero before, and writes the
-/// number of such bytes per block to `off`. All pointers are to device memory. Queued on `stream`: one launch.
+/// Compares a batch of frames with R. Adds the blocks in which some byte differs by more than the threshold to `list`.
+/// Adds the number of such bytes, and the errors of all other blocks, to `summaries`, which must be zero on entry.
+/// Writes the number of such bytes in each block to `off`. All pointers are to device memory. Queued on `stream`: one
+/// launch.
 void compare_blocks(DeviceView<const std::uint8_t> current, DeviceView<const std::uint8_t> reference, int threshold,
                     const BlockList& list, Summary* summaries, std::uint32_t* off, const cuda::Stream& stream);
 
@@ -54,9 +55,9 @@ void compare_blocks(DeviceView<const std::uint8_t> current, DeviceView<const std
 void encode_pictures(DeviceView<const std::uint8_t> pictures, const CoderTables& tables, const CodedBlocks& coded,
                      const cuda::Stream& stream);
 
-/// Copies the listed blocks of `after` to `before`. For streams with a nonzero `is_camera`, copies those of `camera`
-/// instead; null means none. Adds the remaining differences from `camera` in these blocks to `summaries`. All pointers
-/// are to device memory. Queued on `stream`.
+/// Copies the listed blocks from `after` to `before`, or from `camera` for streams with a nonzero entry in `is_camera`,
+/// which is optional. Adds the remaining errors of these blocks to `summaries`. All pointers are to device memory.
+/// Queued on `stream`.
 void advance_blocks(DeviceView<const std::uint8_t> camera, DeviceView<const std::uint8_t> after,
                     DeviceView<std::uint8_t> before, const BlockList& list, const std::uint8_t* is_camera,
                     Summary* summaries, const cuda::Stream& stream);
@@ -69,7 +70,7 @@ public:
     BatchPredictionEncoder(int channels, Effort effort);
 
     /// Codes the listed blocks of `camera`, predicted from the complete previous pictures `before`, and writes the
-    /// reconstruction of these blocks to `after`. With `fresh` set, every sub-block is predicted from its neighbours
+    /// reconstruction of these blocks to `after`. If `fresh` is set, every sub-block is predicted from its neighbours,
     /// and `before` is not read. Views may have any strides; `after` must not overlap the others. Queued on `stream`:
     /// one launch.
     void encode(DeviceView<const std::uint8_t> camera, DeviceView<const std::uint8_t> before,
@@ -79,7 +80,7 @@ public:
 private:
     int channels_;
     Effort effort_;
-    unsigned workers_;  // number of thread blocks; each has its own scratch memory
+    unsigned workers_;  // number of thread blocks, each with separate scratch memory
     cuda::DeviceBuffer scratch_;
 };
 

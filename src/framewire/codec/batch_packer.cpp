@@ -21,15 +21,15 @@
 namespace framewire::codec {
 namespace {
 
-// One slot per block of a batch for its coded bytes. A slot has the size that the longest coded block can take.
+// Memory with a slot per block of a batch for its coded bytes. A slot has the maximum size of a coded block.
 class BlockSlots {
 public:
     BlockSlots(int blocks, int channels, const cuda::Stream& stream)
         : slot_bytes_(static_cast<std::uint32_t>(
               (block_side * block_side * max_pixel_bytes(channels) + max_part_bytes + 15) / 16 * 16)),
           bytes_(static_cast<std::size_t>(blocks) * slot_bytes_ + 16) {
-        // Kernels copy words in pairs, and one word of a pair may lie outside its block. The fill makes those reads
-        // defined.
+        // Kernels copy words in pairs, and one word of a pair may lie outside its block. The fill initializes the
+        // memory for such reads.
         cuda::fill(bytes_.data(), 0, bytes_.bytes(), stream);
     }
 
@@ -40,8 +40,8 @@ private:
     cuda::DeviceBuffer bytes_;
 };
 
-// Memory that must be zero when a batch begins, in one buffer so that one fill clears it: summaries, counts of the
-// block list, block sizes.
+// Memory that must be zero when a batch begins: summaries, counters of the block list, and block sizes. It is one
+// buffer, so that a single fill clears it.
 class BatchZeros {
 public:
     explicit BatchZeros(const BatchBlocks& blocks)
@@ -69,7 +69,7 @@ struct BoundedBatchPacker::State {
     Executor* executor;
     DeviceCoderTables tables;
     BatchPredictionEncoder encoder;
-    BlockSlots slots, lossless_slots;  // the second one holds lossless keyframes, which may turn out smaller
+    BlockSlots slots, lossless_slots;  // lossless_slots is for the lossless form of keyframes
     BatchZeros zeros;
     cuda::DeviceBuffer list, off, lossless_sizes;  // per block
     cuda::DeviceImage after;
@@ -106,18 +106,18 @@ struct BoundedBatchPacker::State {
         validate_packed_threshold(threshold);
     }
     CodedBlocks coded() const { return slots.coded(zeros.sizes()); }
-    // The list of all blocks if `all_blocks`, otherwise an empty one.
+    // Returns the list of all blocks if `all_blocks` is set, otherwise an empty list.
     BlockList begin_list(bool all_blocks) const {
         return {zeros.counts(), all_blocks ? nullptr : list.as<std::uint32_t>(),
                 static_cast<std::uint32_t>(blocks.count())};
     }
-    // Codes `pictures` without loss into `to`.
+    // Codes `pictures` losslessly to `to`.
     CodedFrames lossless(DeviceView<const std::uint8_t> pictures, const CodedBlocks& to, int threshold) const {
         encode_pictures(pictures, tables.tables(), to, stream());
         return {to, {PackedHead::Kind::picture, threshold}};
     }
-    // Joins the coded blocks to packed frames. If `lossless_instead` is given, the kernel picks the better one per
-    // stream.
+    // Joins the coded blocks into packed frames. If `lossless_instead` is not null, the kernel chooses between the two
+    // forms per stream.
     PackedBatch assemble(const CodedFrames& near, const CodedFrames* lossless_instead) const {
         const PackedFrames frames{packed.data(), begins.as<unsigned long long>(), headings.as<std::uint32_t>(),
                                   chosen.data(), places.as<FramePlace>()};
@@ -142,13 +142,12 @@ PackedBatch BoundedBatchPacker::pack_first(DeviceView<const std::uint8_t> curren
     state.validate_views(current, reference, threshold);
     state.zeros.clear(stream);
     PackedBatch packed{};
-    // A keyframe within 0 is lossless, so only that form is coded.
+    // A keyframe with threshold 0 is lossless, so only the lossless form is coded.
     if (const int within = first_threshold(threshold); within == 0) {
         cuda::copy(current, reference, stream);
         packed = state.assemble(state.lossless(current, state.coded(), threshold), nullptr);
     } else {
-        // Both forms are coded, and assemble_frames() chooses per stream, because the sizes are known on the device
-        // only.
+        // Both forms are coded, and assemble_frames() chooses per stream, because only the device knows the sizes.
         const auto all = state.begin_list(true);
         const auto coded = state.coded();
         const auto lossless =

@@ -19,12 +19,12 @@ namespace {
 using kit::DeviceMirror;
 using kit::GuardedImage;
 
-// How a frame differs from the one before it.
+// Kind of change from one frame to the next.
 enum class Scene { still, blobs, scattered, shifted, noise };
 constexpr Scene all_scenes[] = {Scene::still, Scene::blobs, Scene::scattered, Scene::shifted, Scene::noise};
 
-// Fills every frame of `image` with a textured slope and sensor noise. If `later` is set, applies the change that
-// `scene` names. The same arguments and test seed give the same bytes.
+// Fills every frame of `image` with a textured gradient and sensor noise. If `later` is set, applies the change
+// `scene`. The same arguments and test seed give the same bytes.
 void fill_scene(HostView<std::uint8_t> image, Scene scene, bool later, std::uint64_t salt) {
     std::mt19937_64 random(kit::seed() * 7 + salt * 2 + later);
     const auto& shape = image.shape();

@@ -9,13 +9,12 @@
 #include <algorithm>
 #include <cstdint>
 
-// Motion compensation on the device: the counterpart of MotionSearch and PredictedPart, for the threads of one block.
-// For .cu files only.
+// Motion compensation by the threads of one thread block: the device counterpart of MotionWindow and PredictedPart.
 
 namespace framewire::codec {
 
-/// Copy of the surroundings of a sub-block in the previous picture, large enough for every vector and the neighbours of
-/// the moved pixels. Outside the picture the nearest pixel is repeated. In shared memory.
+/// Copy of the area around a sub-block in the previous picture, in shared memory. It is large enough for every vector
+/// and for the neighbours of the predicted pixels. Outside the picture, the nearest pixel is repeated.
 ///
 ///     |<- 17 ->|<- 8 ->|<- 17 + 1 ->|    both horizontally and vertically; vectors reach 15.75 pixels,
 ///                                      the slope one pixel further, interpolation one more to the right and below
@@ -23,11 +22,10 @@ template <int channels>
 struct DeviceMotionWindow {
     static constexpr int margin = 17, side = part_side + 2 * margin + 1;
     static constexpr int stride =
-        (side * channels + 3) / 4 * 4 + 4;  // in bytes; allows reads of whole words beyond the end of a row
+        (side * channels + 3) / 4 * 4 + 4;  // bytes between rows; whole words can be read beyond the end of a row
     std::uint8_t bytes[side * stride];
 
-    /// Loads the window around the sub-block whose first pixel is (x, y) in the picture. All threads of the block call
-    /// it.
+    /// Loads the window around the sub-block with the first pixel (x, y). Called by all threads.
     __device__ void load(const cuda::KernelImage<const std::uint8_t>& picture, int stream, int frame_width,
                          int frame_height, int x, int y) {
         for (int i = static_cast<int>(threadIdx.x); i < side * side; i += static_cast<int>(blockDim.x)) {
@@ -40,7 +38,7 @@ struct DeviceMotionWindow {
             for (int channel = 0; channel < channels; ++channel) to[channel] = from[channel];
         }
     }
-    /// Returns the predicted sample of pixel (x, y) of the sub-block, or of a pixel around it, under `vector`: bilinear
+    /// Returns the sample that `vector` predicts for the pixel (x, y) of the sub-block or of its border: bilinear
     /// interpolation in quarters of a pixel, rounded (format.md, "Prediction").
     __device__ int sample(int x, int y, int channel, MotionVector vector) const {
         const int qx = vector.x & (quarters - 1), qy = vector.y & (quarters - 1);
@@ -57,18 +55,18 @@ struct DeviceMotionWindow {
     }
 };
 
-/// The camera's samples of a sub-block in rows of whole words. `mask` is 255 for bytes inside the frame, else 0. In
-/// shared memory.
+/// The camera's samples of a sub-block in rows of whole words, in shared memory. `mask` is 255 for bytes inside the
+/// frame, else 0.
 template <int channels>
 struct CameraPart {
     static constexpr int row_words = part_side * channels / 4;
     std::uint32_t samples[part_side][row_words], mask[part_side][row_words];
 
-    /// Returns a sample; coordinates in the sub-block.
+    /// Returns a sample of the pixel (x, y) of the sub-block.
     __device__ int sample(int x, int y, int channel) const {
         return reinterpret_cast<const std::uint8_t*>(samples[y])[x * channels + channel];
     }
-    /// Loads the sub-block at (x, y) of the picture. All threads of the block call it.
+    /// Loads the sub-block at (x, y) of the picture. Called by all threads.
     __device__ void load(const cuda::KernelImage<const std::uint8_t>& camera, int stream, int x, int y, int width,
                          int height) {
         auto* const bytes = reinterpret_cast<std::uint8_t*>(samples);
@@ -83,8 +81,8 @@ struct CameraPart {
     }
 };
 
-/// Returns the estimated cost of two rows of a sub-block under `vector`, four bytes at a time. The estimate is that of
-/// look_for_motion().
+/// Returns the estimated cost of predicting two rows of a sub-block with `vector`. The estimate equals that of
+/// look_for_motion(). Processes four bytes at a time.
 template <int channels>
 __device__ int motion_cost_of_rows(const CameraPart<channels>& part, const DeviceMotionWindow<channels>& window,
                                    MotionVector vector, int row, int height, int threshold) {
@@ -103,7 +101,7 @@ __device__ int motion_cost_of_rows(const CameraPart<channels>& part, const Devic
                 const auto right = window.word(at + channels);
                 const auto below = window.word(at + DeviceMotionWindow<channels>::stride);
                 const auto below_right = window.word(at + DeviceMotionWindow<channels>::stride + channels);
-                // Two samples share a word; no sum exceeds 16 bits.
+                // Each word has two samples; no sum exceeds 16 bits.
                 const auto between = [&](int shift) {
                     const auto pair = [&](std::uint32_t word) { return word >> shift & 0x00FF00FFu; };
                     const auto upper = pair(predicted) * (4 - qx) + pair(right) * qx;
@@ -123,7 +121,7 @@ __device__ int motion_cost_of_rows(const CameraPart<channels>& part, const Devic
 
 }  // namespace framewire::codec
 
-// Motion search on the device, by all threads of a block: the counterpart of MotionSearch. For .cu files only.
+// Motion search by all threads of a thread block: the device counterpart of MotionSearch.
 
 namespace framewire::codec {
 
@@ -133,7 +131,7 @@ struct TriedVector {
     std::uint32_t cost;  // in 1/16 bits, or `nothing`
 };
 
-/// Memory and parameters of a motion search for one sub-block. In shared memory.
+/// Memory and parameters of the motion search for one sub-block, in shared memory.
 template <int channels>
 struct VectorSearch {
     static constexpr int most_found = 4, most_tried = 2 + 25 * 25;
@@ -146,13 +144,13 @@ struct VectorSearch {
         wanted;  ///< search range in pixels, threshold of the frame, and maximum number of vectors to return
 };
 
-/// Cost that marks a vector as not to be tried.
+/// Cost of a vector that must not be tried.
 inline constexpr std::uint32_t nothing = ~0u;
-/// Lanes that share a vector; each computes two rows of the sub-block.
+/// Number of lanes that share a vector. Each computes two rows of the sub-block.
 inline constexpr int pair_lanes = part_side / 2;
 
-/// Moves the `count` cheapest of the first `tried` vectors to `found`. Of equal costs the earlier one wins, and each
-/// vector is taken once. One warp calls it.
+/// Copies the `count` cheapest of the first `tried` vectors to search.found. Among equal costs, earlier vectors come
+/// first; duplicates are ignored. Called by one warp.
 template <int channels>
 __device__ void keep_best(VectorSearch<channels>& search, int tried, int count) {
     const int lane = static_cast<int>(threadIdx.x % 32);
@@ -185,8 +183,8 @@ __device__ void keep_best(VectorSearch<channels>& search, int tried, int count) 
     if (lane == 0) search.found_count = found;
 }
 
-/// Adds the cost of the prediction error to the vectors `first` to `tried` - 1, with four lanes per vector. All threads
-/// call it.
+/// Adds the cost of the prediction error to the cost of the vectors `first` to `tried` - 1. Uses four lanes per vector.
+/// Called by all threads.
 template <int channels>
 __device__ void find_costs(VectorSearch<channels>& search, int height, int first, int tried) {
     const int row = static_cast<int>(threadIdx.x) % pair_lanes * 2;
@@ -205,18 +203,18 @@ __device__ void find_costs(VectorSearch<channels>& search, int height, int first
     }
 }
 
-/// Returns a candidate with the cost of signalling it, or with `nothing` for the zero vector and vectors out of range.
+/// Returns a vector with the cost of signalling it, or with the cost `nothing` if it is zero or out of range.
 __device__ inline TriedVector to_try(MotionVector vector, int cost) {
     const bool none = vector == MotionVector{} || abs(vector.x) > max_motion || abs(vector.y) > max_motion;
     return {vector, none ? nothing : static_cast<std::uint32_t>(cost)};
 }
 
-/// Finds the vectors that MotionSearch finds for a sub-block of `height` rows and stores them in `search.found`. The
-/// camera's samples and the window must be loaded. All threads call it.
+/// Finds the same vectors as MotionSearch for a sub-block of `height` rows, and stores them in search.found. The
+/// camera's samples and the window must be loaded. Called by all threads.
 ///
 ///     pass 1   vectors of the left and upper neighbour, and the full grid of whole pixels within `range`
-///     pass 2   the best of them, and 3x3 vectors at half pixels around each
-///     pass 3   the same at quarter pixels
+///     pass 2   the best vectors of pass 1, and 3x3 vectors at half pixels around each
+///     pass 3   the best vectors of pass 2, and 3x3 vectors at quarter pixels around each
 template <int channels>
 __device__ void find_vectors(const NearParts& near, int height, VectorSearch<channels>& search) {
     const int side = 2 * search.range + 1, grid = side * side, tried = 2 + grid;
@@ -264,34 +262,33 @@ __device__ void find_vectors(const NearParts& near, int height, VectorSearch<cha
 
 }  // namespace framewire::codec
 
-// Candidate predictions for a sub-block, their steps and their cost. For .cu files only. The CPU does the same in
-// prediction.cpp.
+// Candidate predictions for a sub-block, their steps and their costs. prediction.cpp is the CPU version.
 
 namespace framewire::codec {
 
-/// Number of pixels of a sub-block; arrays of its pixels have rows of 8.
+/// Number of pixels of a sub-block. Arrays of its pixels have rows of 8.
 inline constexpr int part_pixels = part_side * part_side;
-/// Maximum number of entries before a sub-block's pixels: its mode, its vector kind, and for each of the two components
-/// a symbol, bits and a sign.
+/// Maximum number of entries before those of a sub-block's pixels: the mode, the vector kind, and for each of the two
+/// components a symbol, raw bits and a sign.
 inline constexpr int entries_before_pixels = 8;
 
-/// One way to predict a sub-block, and the result of quantizing the difference. In shared memory.
+/// A possible prediction of a sub-block, and the result of quantizing the difference. In shared memory.
 template <int channels>
 struct Candidate {
     MotionVector vector;                        ///< 0 unless `by` is motion
     Predicted by;                               ///< the kind of prediction
     std::uint32_t cost;                         ///< in 1/8 bits; set only if there are several candidates
-    bool has_steps;                             ///< some pixel has a step
+    bool has_steps;                             ///< whether any pixel has a step
     std::int16_t steps[channels][part_pixels];  ///< signed magnitudes
     std::uint8_t traits[part_pixels], slopes[part_pixels],
         samples[part_pixels * channels];  ///< traits, slopes and reconstructed samples
 };
 
-/// Position of a sub-block in its block, in pixels, and its size, which may be 0 or less at the edges of the frame.
+/// Position of a sub-block in its block, and its size in pixels, which may be 0 or less at the edges of the frame.
 struct PartPlace {
     int index, column, row, left, top, width, height;
 
-    /// Computes the position of sub-block number `part`, counted as if the block were whole.
+    /// Computes the position of sub-block `part`. Sub-blocks are numbered as if the block were whole.
     __device__ PartPlace(const BlockPlace& block, int part)
         : index(part),
           column(part % parts_per_row),
@@ -302,8 +299,8 @@ struct PartPlace {
           height(min(part_side, block.height - top)) {}
 };
 
-/// Input for candidates: the steps and samples of the block coded so far, the camera's samples, and the surroundings of
-/// the sub-block in the previous picture. Refers to shared memory.
+/// Input for computing candidates: the steps and samples of the block that are already coded, the camera's samples, and
+/// the area around the sub-block in the previous picture. Refers to shared memory.
 template <int channels>
 struct PartInput {
     const BlockSteps<channels>& block;
@@ -311,14 +308,14 @@ struct PartInput {
     const VectorSearch<channels>& search;
     const CoderTables& tables;
 
-    /// Returns a reconstructed sample; coordinates in the block.
+    /// Returns a reconstructed sample of the pixel (x, y) of the block.
     __device__ std::uint8_t sample(int x, int y, int channel) const {
         return samples[(y * block_side + x) * channels + channel];
     }
 };
 
-/// View of a block's steps in which a candidate replaces the sub-block at (left, top). Has the interface that
-/// neighbours_of() and pixel_entries() need.
+/// View of a block's steps in which a candidate replaces the sub-block at (left, top). Has the members that
+/// neighbours_of() and pixel_entries() require.
 template <int channels>
 struct WithCandidate {
     const BlockSteps<channels>& block;
@@ -339,18 +336,18 @@ struct WithCandidate {
     }
 };
 
-/// Appends entries to an array.
+/// Writer that appends entries to an array.
 struct EntryWriter {
     std::uint16_t* to;
 
     /// Appends a symbol of a trained model.
     __device__ void add(int index) { *to++ = static_cast<std::uint16_t>(index); }
-    /// Appends a raw number of `count` bits; nothing if `count` is 0.
+    /// Appends a raw number of `count` bits, unless `count` is 0.
     __device__ void add_bits(int value, int count) {
         if (count) *to++ = bits_entry(value, count);
     }
 };
-/// Returns the number of bits that a number of 0 or more needs.
+/// Returns the number of bits of a nonnegative number.
 __device__ inline int bit_width(int value) { return 32 - __clz(value); }
 /// Appends a component of a vector difference: the number of its bits, the bits below the highest, and the sign.
 __device__ inline void add_distance(EntryWriter& to, int model, int distance) {
@@ -360,7 +357,7 @@ __device__ inline void add_distance(EntryWriter& to, int model, int distance) {
     to.add_bits(far & ((1 << (bits - 1)) - 1), bits - 1);
     to.add_bits(distance < 0, 1);
 }
-/// Writes the entries of a sub-block's mode and vector. Returns how many there are, at most `entries_before_pixels`.
+/// Writes the entries of a sub-block's mode and vector. Returns their number, at most `entries_before_pixels`.
 __device__ inline int part_entries(const NearParts& near, PartMode mode, MotionVector vector, std::uint16_t* to) {
     EntryWriter writer{to};
     writer.add(near.mode_model() + static_cast<int>(mode));
@@ -376,7 +373,7 @@ __device__ inline int part_entries(const NearParts& near, PartMode mode, MotionV
     }
     return static_cast<int>(writer.to - to);
 }
-/// Sum of the costs of entries: for all sets of models at once, as in step_costs(), and the number of raw bits.
+/// Sum of the costs of entries, for all sets of models at once as in step_costs(), and the number of raw bits.
 struct Costs {
     unsigned long long of_sets = 0;  // four sums of 16 bits, one per set
     int bits = 0;
@@ -401,8 +398,8 @@ struct Costs {
     }
 };
 
-/// Quantizes one pixel against its prediction and stores steps, samples, traits and slope. Returns true if it has a
-/// step.
+/// Quantizes one pixel against its prediction and stores the steps, samples, traits and slope. Returns true if the
+/// pixel has a step.
 template <int channels>
 __device__ bool take_pixel(const PartInput<channels>& input, const Quantizer& quantizer, Candidate<channels>& candidate,
                            int x, int y, const int (&predicted)[channels], int rise) {
@@ -421,11 +418,11 @@ __device__ bool take_pixel(const PartInput<channels>& input, const Quantizer& qu
     return any;
 }
 
-/// Fills a candidate's steps, samples, traits and slopes. One warp calls it.
+/// Computes a candidate's steps, samples, traits and slopes. Called by one warp.
 ///
-/// Predictions from the previous picture are independent of each other, so each lane takes every 32nd pixel.
-/// Predictions from neighbours depend on reconstructed samples to the left and above, so the warp goes from diagonal to
-/// diagonal.
+/// Predictions from the previous picture are independent of each other, so each lane processes every 32nd pixel.
+/// Predictions from neighbours depend on reconstructed samples to the left and above, so the warp processes one
+/// diagonal after the other.
 template <int channels>
 __device__ void quantize(const PartInput<channels>& input, const PartPlace& place, const Quantizer& quantizer,
                          Candidate<channels>& candidate) {
@@ -452,7 +449,7 @@ __device__ void quantize(const PartInput<channels>& input, const PartPlace& plac
         }
     }
     if (candidate.by == Predicted::inside) {
-        // Lane y has the pixel of its row on the current diagonal.
+        // Lane y processes the pixel of row y on the current diagonal.
         for (int diagonal = 0; diagonal < place.width + place.height - 1; ++diagonal) {
             __syncwarp();
             const int y = lane, x = diagonal - y;
@@ -496,8 +493,9 @@ __device__ PartMode mode_of(const Candidate<channels>& candidate) {
                                                   : PartMode::moved;
 }
 
-/// Adds the cost of a candidate's entries to `costs`, which are per lane, and writes the entries to `to` unless that is
-/// null. Returns the number of entries, or only those of the mode and vector if `to` is null. One warp calls it.
+/// Adds the costs of a candidate's entries to `costs`, each lane those of its own entries, and writes the entries to
+/// `to` unless it is null. Returns the number of entries, or only of those for mode and vector if `to` is null. Called
+/// by one warp.
 template <int channels>
 __device__ int code_part(const PartInput<channels>& input, const NearParts& near, const PartPlace& place, bool fine,
                          const Candidate<channels>& candidate, std::uint16_t* to, Costs& costs) {
@@ -563,7 +561,7 @@ __global__ void __launch_bounds__(advance_threads) advance_kernel(Job job) {
         std::uint32_t largest = 0, squared = 0;
         for (int y = static_cast<int>(threadIdx.x / 32); y < place.height; y += advance_threads / 32) {
             const auto from = std::int64_t{place.x} * job.blocks.channels;
-            // A stream that got a lossless keyframe takes the camera's picture.
+            // If the stream got a lossless keyframe, R becomes the camera's picture.
             const auto& taken = job.is_camera && job.is_camera[stream] ? job.camera : job.after;
             const auto* after = taken.row(stream, place.y + y) + from;
             const auto* now = job.camera.row(stream, place.y + y) + from;
@@ -609,8 +607,8 @@ void advance_blocks(DeviceView<const std::uint8_t> camera, DeviceView<const std:
 
 }  // namespace framewire::codec
 
-// Prediction encoder for batches. A thread block takes one block of the list after the other and, because each
-// sub-block depends on those before it, codes the sub-blocks in order:
+// Prediction encoder for batches. A thread block codes one block of the list after the other. It codes the sub-blocks
+// in order, because each depends on those before it:
 //
 //     begin_block    all threads   previous picture -> shared.after; marks sub-blocks within the threshold
 //     find_vectors   all threads   motion search; 4 lanes per vector
@@ -644,8 +642,8 @@ struct Job {
     std::uint8_t* scratch;
 };
 
-// Scratch memory of a thread block, in device memory: the entries of each sub-block for each step size that is tried,
-// and the size and all entries of the result.
+// Scratch memory of a thread block, in device memory: the entries of each sub-block for each attempted step size, and
+// the step size and all entries of the result.
 template <int channels>
 struct Scratch {
     static constexpr int part_entries = entries_before_pixels + part_pixels * PixelEntries<channels>::most;
@@ -667,8 +665,8 @@ struct Shared {
     std::uint32_t ends[part_count];
     std::uint32_t costs[sizes_tried][step_models::sets];
     std::uint32_t plain_bits[sizes_tried], all_steps[sizes_tried],
-        changed_samples[sizes_tried];  // per step size: raw bits, sum of magnitudes, samples with a step
-    std::uint32_t may_stay[2];         // bit per sub-block: within the threshold without any change
+        changed_samples[sizes_tried];  // per attempt: raw bits, sum of magnitudes, samples with a step
+    std::uint32_t may_stay[2];         // a bit per sub-block: the previous picture is within the threshold
     std::uint32_t item;
     int furthest;  // largest difference between camera and previous picture in the block
 
@@ -679,8 +677,8 @@ struct Shared {
 
 static_assert(sizeof(Shared<3>) <= 64 * 1024, "the limit per block on Turing");
 
-// Loads the block of the previous picture and finds the sub-blocks that are within the threshold already. All threads
-// call it.
+// Loads the block of the previous picture and finds the sub-blocks that are already within the threshold. Called by all
+// threads.
 template <int channels>
 __device__ void begin_block(const Job& job, int stream, const BlockPlace& place, Shared<channels>& shared) {
     if (threadIdx.x < 2) shared.may_stay[threadIdx.x] = ~0u;
@@ -714,7 +712,7 @@ __device__ void begin_block(const Job& job, int stream, const BlockPlace& place,
     if (threadIdx.x % 32 == 0) atomicMax(&shared.furthest, static_cast<int>(furthest_of_warp));
 }
 
-// Copies the chosen candidate into the block. One warp calls it.
+// Copies the chosen candidate into the block. Called by one warp.
 template <int channels>
 __device__ void take_part(Shared<channels>& shared, const PartPlace& place, const Candidate<channels>& candidate,
                           int tried) {
@@ -743,11 +741,11 @@ __device__ void take_part(Shared<channels>& shared, const PartPlace& place, cons
     }
 }
 
-// Returns the set of models that most blocks choose, by which candidates are compared.
+// Returns the set of models that most blocks choose. Candidates are compared by their costs with this set.
 __device__ int usual_set(int threshold) { return threshold >= 14 ? 2 : 3; }
 
-// Codes the block with one step size: fills its entries, costs and reconstruction. The vectors are searched for if
-// `look` is set; otherwise those found by the previous call are reused. All threads call it.
+// Codes the block with one step size: computes the entries, costs and reconstruction. Searches for vectors if `look` is
+// set; otherwise reuses the vectors of the previous call. Called by all threads.
 template <int channels>
 __device__ void code_block(const Job& job, int stream, const BlockPlace& block, const Quantizer& quantizer, int tried,
                            bool look, Shared<channels>& shared, Scratch<channels>& scratch) {
@@ -763,7 +761,7 @@ __device__ void code_block(const Job& job, int stream, const BlockPlace& block, 
         }
         const NearParts near(shared.parts, index);
         auto* const entries = scratch.entries[tried][index];
-        // A sub-block that is within the threshold stays and costs a single symbol.
+        // A sub-block that is within the threshold stays unchanged and costs a single symbol.
         if (shared.may_stay[index / 32] >> (index % 32) & 1) {
             __syncthreads();
             if (threadIdx.x == 0) {
@@ -780,7 +778,7 @@ __device__ void code_block(const Job& job, int stream, const BlockPlace& block, 
         }
         const PartInput<channels> input{shared.block, shared.after, shared.search, job.tables};
         const int x = block.x + place.left, y = block.y + place.top;
-        // Inputs of all candidates: the camera's samples and the surroundings in the previous picture.
+        // Load the inputs of all candidates: the camera's samples, and the area in the previous picture.
         shared.search.camera.load(job.camera, stream, x, y, place.width, place.height);
         if (!job.fresh) shared.search.window.load(job.before, stream, job.frame_width, job.frame_height, x, y);
         __syncthreads();
@@ -792,8 +790,8 @@ __device__ void code_block(const Job& job, int stream, const BlockPlace& block, 
             if (threadIdx.x == 0) shared.vector_counts[index] = static_cast<std::uint8_t>(found);
             __syncthreads();
         }
-        // The list of candidates: inside, reference, and the vectors that were found. Without a previous picture, only
-        // the first.
+        // Candidates: inside, reference, and the vectors that were found; only the first if there is no previous
+        // picture.
         const int vectors = job.fresh ? 0 : shared.vector_counts[index];
         const int candidates = job.fresh ? 1 : 2 + vectors;
         if (static_cast<int>(threadIdx.x) < candidates) {
@@ -847,7 +845,7 @@ __device__ std::uint32_t cost_of(const Shared<channels>& shared, int tried) {
     return shared.costs[tried][best_set(shared.costs[tried])] + 8 * (shared.plain_bits[tried] + Quantizer::size_bits);
 }
 
-// Joins the entries of one attempt and writes the coded block. All threads call it.
+// Joins the entries of one attempt and writes the coded block. Called by all threads.
 template <int channels>
 __device__ void write_block(const Job& job, int block, int size, int tried, Shared<channels>& shared,
                             Scratch<channels>& scratch) {
@@ -864,7 +862,7 @@ __device__ void write_block(const Job& job, int block, int size, int tried, Shar
     if (threadIdx.x == 0) job.coded.sizes[block] = static_cast<std::uint32_t>(end - begin);
 }
 
-// Writes the reconstructed block to the picture `after`. All threads call it.
+// Writes the reconstructed block to the picture `after`. Called by all threads.
 template <int channels>
 __device__ void give_block(const Job& job, int stream, const BlockPlace& place, const Shared<channels>& shared) {
     const int row_bytes = place.width * channels;
@@ -895,7 +893,7 @@ __global__ void __launch_bounds__(threads_per_block) prediction_kernel(Job job) 
 
         begin_block(job, stream, place, shared);
         __syncthreads();
-        // First attempt, with motion search. A second attempt with the largest step size reuses its vectors.
+        // Make a first attempt, with motion search. A second attempt with the largest step size reuses its vectors.
         int size = first_step_size(job.threshold, shared.furthest, job.fresh), tried = 0;
         code_block(job, stream, place, Quantizer(job.threshold, size), 0, true, shared, scratch);
         give_block(job, stream, place, shared);

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <functional>
 
-// Clearing, adding and subtracting the differences of sub-blocks. Adding and subtracting work on
-// runs of adjacent sub-blocks, in vectors.
+// Functions that clear, add and subtract the differences of sub-blocks. Addition and subtraction process runs of
+// adjacent sub-blocks in SIMD vectors.
 
 namespace framewire::codec {
 
@@ -14,7 +14,7 @@ void clear_parts(HostView<std::uint8_t> differences, const BlockPlace& block, Pa
     const int channels = differences.shape().channels;
     for_each_of(parts, block, [&](int left, int top, int width, int height) {
         constexpr std::size_t most =
-            3 * part_side;  // the usual size; with a constant length the compiler inlines memset
+            3 * part_side;  // the usual length, for which the compiler inlines memset, because it is constant
         const auto bytes = static_cast<std::size_t>(width * channels);
         for (int y = block.y + top; y < block.y + top + height; ++y) {
             auto* const row = differences.row(0, y) + std::int64_t{block.x + left} * channels;
@@ -31,7 +31,7 @@ namespace {
 using Sixteen [[gnu::vector_size(16)]] = std::uint8_t;
 using Eight [[gnu::vector_size(8)]] = std::uint8_t;
 
-// Applies `sum` to as many bytes at `to` and `more` as the vector type `Bytes` has, modulo 256.
+// Replaces the bytes at `to` by `sum` of themselves and those at `more`, modulo 256, for one vector of type `Bytes`.
 template <class Bytes, class Sum>
 void change(std::uint8_t* to, const std::uint8_t* more, Sum sum) {
     Bytes a, b;
@@ -41,7 +41,8 @@ void change(std::uint8_t* to, const std::uint8_t* more, Sum sum) {
     std::memcpy(to, &a, sizeof(a));
 }
 
-// Applies `sum` to whole rows of adjacent sub-blocks, in vectors of 16 and 8 bytes and then bytewise.
+// Replaces the bytes of sub-blocks by `sum` of themselves and the differences, in vectors of 16 and 8 bytes and then
+// bytewise.
 template <class Sum>
 void change_parts(HostView<const std::uint8_t> tile, const BlockPlace& block, PartSet parts,
                   HostView<std::uint8_t> held, Sum sum) {

@@ -10,7 +10,7 @@
 
 namespace framewire::codec {
 
-/// Set of blocks of a frame: one entry per block, row by row; nonzero entries belong to the set.
+/// Set of blocks of a frame: one entry per block, row by row, which is nonzero if the block belongs to the set.
 using BlockSet = std::vector<std::uint8_t>;
 
 /// Returns true if the set has at least one block.
@@ -26,7 +26,7 @@ inline bool all(const BlockSet& blocks) {
 inline constexpr int block_side = 64;
 /// Side in pixels of a sub-block, the unit of modes, vectors and classes.
 inline constexpr int part_side = 8;
-/// Number of sub-blocks in a row of a whole block, and of rows.
+/// Number of sub-blocks per row and per column of a whole block.
 inline constexpr int parts_per_row = block_side / part_side;
 
 /// Position and size of a block in its frame. Blocks at the right and the lower edge may be smaller.
@@ -37,14 +37,14 @@ struct BlockPlace {
     FRAMEWIRE_HOST_DEVICE int part_columns() const { return (width + part_side - 1) / part_side; }
     /// Returns the number of rows of sub-blocks, including partial ones.
     FRAMEWIRE_HOST_DEVICE int part_rows() const { return (height + part_side - 1) / part_side; }
-    /// Returns the number of pixels.
+    /// Returns the number of pixels in the block.
     FRAMEWIRE_HOST_DEVICE int pixels() const { return width * height; }
 };
 
 /// Partition of a frame into blocks, numbered row by row from 0.
 class BlockGrid {
 public:
-    /// Makes the grid for frames of the width and height of `frame`.
+    /// Creates the grid for frames with the width and height of `frame`.
     FRAMEWIRE_HOST_DEVICE explicit BlockGrid(const Shape& frame)
         : width_(frame.width),
           height_(frame.height),
@@ -57,7 +57,7 @@ public:
     FRAMEWIRE_HOST_DEVICE int rows() const { return rows_; }
     /// Returns the number of blocks.
     FRAMEWIRE_HOST_DEVICE int count() const { return columns_ * rows_; }
-    /// Returns the position of a block, 0 to count() - 1.
+    /// Returns the position and size of a block with a number from 0 to count() - 1.
     FRAMEWIRE_HOST_DEVICE BlockPlace place(int block) const {
         const int x = block % columns_ * block_side, y = block / columns_ * block_side;
         return {x, y, width_ - x < block_side ? width_ - x : block_side,
@@ -70,13 +70,13 @@ private:
     int width_, height_, columns_, rows_;
 };
 
-/// Query for blocks of a picture from which nothing may be predicted, for example because they are damaged.
+/// Lookup of the blocks that must not be used for prediction, for example because they are damaged.
 class AvoidedBlocks {
 public:
     /// `blocks` has one entry per block of the grid of `frame` and must outlive this object.
     AvoidedBlocks(const Shape& frame, const BlockSet& blocks) : frame_(frame), grid_(frame), blocks_(&blocks) {}
 
-    /// Returns true if the rectangle from (left, top) to (right, bottom), both included, touches such a block.
+    /// Returns true if the rectangle from (left, top) to (right, bottom), both inclusive, touches an avoided block.
     /// Coordinates outside the frame are clamped to it.
     bool has(int left, int top, int right, int bottom) const {
         const auto column = [&](int x) { return std::clamp(x, 0, frame_.width - 1) / block_side; };
@@ -96,26 +96,26 @@ private:
 // Upper bounds for the size of a coded block. A symbol takes at most 12 bits, because frequencies add up to 4096 and
 // are at least 1.
 
-/// Returns the maximum number of bytes per pixel: a flag, a pattern, and for each channel a magnitude symbol with 7 raw
-/// bits. In runs, magnitudes have 8 raw bits, and rows and classes of sub-blocks take at most 2.1 bits per pixel;
-/// rounding up to whole bytes leaves room for that.
+/// Returns the maximum number of coded bytes per pixel: a flag, a pattern, and for each channel a magnitude symbol with
+/// 7 raw bits. In blocks in runs, a magnitude has 8 raw bits, and the rows and classes of sub-blocks take at most 2.1
+/// bits per pixel; rounding up to whole bytes leaves room for these.
 FRAMEWIRE_HOST_DEVICE constexpr std::size_t max_pixel_bytes(int channels) {
     return static_cast<std::size_t>((2 * 12 + channels * (12 + 7) + 7) / 8);
 }
 
-/// Maximum number of bytes per block besides its pixels: 64 sub-blocks with a mode and a vector of at most 64 bits, and
-/// 32 states.
+/// Maximum number of coded bytes per block in addition to its pixels: the modes and vectors of 64 sub-blocks, at most
+/// 64 bits each, and 32 states.
 inline constexpr std::size_t max_part_bytes = 768;
 
 /// Set of sub-blocks of a block: bit column + 8 * row.
 using PartSet = std::uint64_t;
-/// Returns the set with one sub-block.
+/// Returns the set that contains one sub-block.
 constexpr PartSet part_bit(int column, int row) { return PartSet{1} << (column + parts_per_row * row); }
 
-/// Changes of one block: which sub-blocks change and how many bytes.
+/// Changed sub-blocks of one block, and its number of changed bytes.
 struct BlockChanges {
     PartSet parts = 0;        ///< sub-blocks with at least one change
-    std::uint32_t count = 0;  ///< changed bytes
+    std::uint32_t count = 0;  ///< number of changed bytes
 };
 
 /// Calls body(left, top, width, height) for each sub-block of the set that lies in `block`, row by row. Coordinates are
@@ -130,7 +130,7 @@ void for_each_of(PartSet parts, const BlockPlace& block, Body&& body) {
     }
 }
 
-/// Variant of for_each_of() that joins adjacent sub-blocks of a row into one call.
+/// Variant of for_each_of() that calls body once for each run of adjacent sub-blocks in a row.
 template <class Body>
 void for_each_run_of(PartSet parts, const BlockPlace& block, Body&& body) {
     for (int row = 0; row < block.part_rows(); ++row, parts >>= parts_per_row) {
@@ -147,15 +147,14 @@ void for_each_run_of(PartSet parts, const BlockPlace& block, Body&& body) {
 
 /// Sets the differences of the sub-blocks `parts` to 0. `differences` has the shape of the frame.
 void clear_parts(HostView<std::uint8_t> differences, const BlockPlace& block, PartSet parts);
-/// Adds differences to the sub-blocks `parts` of the frame `held`, modulo 256. `tile` holds the differences of one
-/// block.
+/// Adds the differences in `tile` to the sub-blocks `parts` of the frame `held`, modulo 256. `tile` covers one block.
 void add_parts(HostView<const std::uint8_t> tile, const BlockPlace& block, PartSet parts, HostView<std::uint8_t> held);
-/// Subtracts what add_parts() added.
+/// Inverse of add_parts(): subtracts the differences.
 void take_parts_back(HostView<const std::uint8_t> tile, const BlockPlace& block, PartSet parts,
                      HostView<std::uint8_t> held);
-/// Prefetches the rows of the sub-block (column, row) in `tile` and `held`, which lie in different cache lines. Call it
-/// some time before they are used. `parts` are the sub-blocks for which it is called; the set decides whether the left
-/// neighbour has prefetched the same lines. Inlined by force: GCC drops calls of functions that do nothing but
+/// Prefetches the rows of the sub-block (column, row) in `tile` and `held`; each row lies in a different cache line.
+/// Call it well before the rows are used. `parts` lists the sub-blocks that are prefetched; if the left neighbour is
+/// among them, it may have covered the same lines. Always inlined, because GCC removes calls of functions that only
 /// prefetch.
 [[gnu::always_inline]] inline void bring_near(HostView<const std::uint8_t> tile, HostView<const std::uint8_t> held,
                                               const BlockPlace& block, PartSet parts, int column, int row) {

@@ -15,7 +15,7 @@
 //     2. PredictionEncoder      codes these blocks and reconstructs them in `after`
 //     3. copy to R              and measurement of the errors that remain
 //
-// R is copied only after all blocks are coded, because they are predicted from the complete previous R.
+// R is updated only after all blocks are coded, because they are predicted from the complete previous R.
 
 namespace framewire::codec {
 namespace {
@@ -39,7 +39,7 @@ struct BoundedPacker::State {
     std::vector<PredictionEncoder> encoders;  // one per worker
     PicturePacker pictures;
     BlockWriter writer;
-    std::vector<std::uint8_t> whole;  // a lossless keyframe
+    std::vector<std::uint8_t> whole;  // the current keyframe in lossless form
 
     State(const Shape& of, int effort, const ThreadPool* pool_)
         : shape(of),
@@ -53,8 +53,8 @@ struct BoundedPacker::State {
         coded.reserve(found.size());
     }
 
-    // Codes the blocks listed in `coded`, copies their reconstruction to `reference`, and stores the remaining errors
-    // in `found`.
+    // Codes the blocks listed in `coded`, appends the frame to `out`, copies the reconstruction to `reference`, and
+    // stores the remaining errors in `found`.
     void pack(PackedHead::Kind kind, int within, HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
               std::vector<std::uint8_t>& out) {
         const HostView<const std::uint8_t> before = reference;
@@ -68,7 +68,7 @@ struct BoundedPacker::State {
                 const int block = coded[i];
                 const auto place = grid.place(block);
                 copy_block(std::as_const(after).view(), reference, place);
-                // Keep the count from before coding, and measure the errors after it.
+                // Measure the errors that remain, but keep the count of bytes that were off before coding.
                 const auto count = found[static_cast<std::size_t>(block)].count;
                 found[static_cast<std::size_t>(block)] = block_distance(camera, before, place, within);
                 found[static_cast<std::size_t>(block)].count = count;
@@ -107,9 +107,9 @@ Summary BoundedPacker::pack_first(HostView<const std::uint8_t> camera, HostView<
     std::iota(state.coded.begin(), state.coded.end(), 0);
     std::fill(state.found.begin(), state.found.end(), Summary{});
     state.whole.clear();
-    // The lossless keyframe is always needed: as the result, or to compare sizes.
+    // The lossless keyframe is always needed, either as the result or to compare its size.
     state.pictures.pack(camera, threshold, state.whole);
-    // Both keyframes are packed. The near one is taken only if it is more than an eighth smaller.
+    // The near keyframe is used only if it is more than an eighth smaller.
     const int within = first_threshold(threshold);
     const auto before = out.size();
     if (within > 0) {

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <cstring>
 
-// Vectors of one or two rows of a sub-block: types, loads and stores.
+// SIMD vectors of one or two rows of a sub-block: types, loads and stores.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::codec::HWY_NAMESPACE {
@@ -26,16 +26,16 @@ namespace part_rows {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Tag for 16-bit lanes: one row of a sub-block, or two where vectors are long enough. The lower half has the upper
-/// row.
+/// Tag for vectors with 16-bit lanes: one row of a sub-block, or two if vectors are long enough. The upper row is in
+/// the lower half.
 using Rows = hn::CappedTag<std::int16_t, 2 * part_side>;
-/// One 16-bit number for each pixel of these rows.
+/// Vector with a 16-bit number per pixel of these rows.
 using Steps = hn::VFromD<Rows>;
 /// Number of rows in a vector.
 constexpr int rows_at_once = hn::MaxLanes(Rows()) / part_side;
 static_assert(rows_at_once == 1 || rows_at_once == 2);
 
-/// Tags for a single row, as 16-bit lanes and as bytes.
+/// Tags for vectors of a single row, with 16-bit lanes and with bytes.
 using Row = hn::CappedTag<std::int16_t, part_side>;
 using RowBytes = hn::Rebind<std::uint8_t, Row>;
 
@@ -46,7 +46,7 @@ template <class Mask>
 HWY_INLINE Steps one_if(Mask mask) {
     return step_vectors::one_if(Rows(), mask);
 }
-/// Builds a vector from load(0), the upper row, and load(1), the lower one.
+/// Returns a vector of the rows load(0), the upper one, and load(1), the lower one.
 template <class Load>
 HWY_INLINE Steps rows_of(Load&& load) {
     if constexpr (rows_at_once == 1)
@@ -54,7 +54,7 @@ HWY_INLINE Steps rows_of(Load&& load) {
     else
         return hn::Combine(Rows(), load(1), load(0));
 }
-/// Loads rows of steps from StepPlanes.
+/// Loads `rows_at_once` rows of steps from StepPlanes.
 HWY_INLINE Steps steps_at(const std::int16_t* at) {
     return rows_of([&](int row) HWY_ATTR { return hn::LoadU(Row(), at + row * std::ptrdiff_t{StepPlanes::stride}); });
 }
@@ -62,7 +62,7 @@ HWY_INLINE Steps steps_at(const std::int16_t* at) {
 HWY_INLINE hn::VFromD<Row> row_of_bytes(const std::uint8_t* at) {
     return hn::PromoteTo(Row(), hn::LoadU(RowBytes(), at));
 }
-/// Loads rows of bytes from StepPlanes and widens them.
+/// Loads `rows_at_once` rows of bytes from StepPlanes and widens them to 16 bits.
 HWY_INLINE Steps bytes_at(const std::uint8_t* at) {
     return rows_of([&](int row) HWY_ATTR { return row_of_bytes(at + row * std::ptrdiff_t{StepPlanes::stride}); });
 }
@@ -81,14 +81,14 @@ HWY_INLINE void store_steps(Steps steps, std::int16_t* at) {
     hn::StoreU(row_of<0>(steps), Row(), at);
     if constexpr (rows_at_once == 2) hn::StoreU(row_of<1>(steps), Row(), at + StepPlanes::stride);
 }
-/// Stores rows as bytes to StepPlanes.
+/// Narrows rows to bytes and stores them to StepPlanes.
 HWY_INLINE void store_bytes(Steps bytes, std::uint8_t* at) {
     hn::StoreU(hn::DemoteTo(RowBytes(), row_of<0>(bytes)), RowBytes(), at);
     if constexpr (rows_at_once == 2)
         hn::StoreU(hn::DemoteTo(RowBytes(), row_of<1>(bytes)), RowBytes(), at + StepPlanes::stride);
 }
 
-/// Returns, for each row of `rows`, the row above it. `before` holds the rows before `rows`.
+/// Returns the row above each row of `rows`. `before` holds the rows before `rows`.
 template <class V>
 HWY_INLINE V one_above(V rows, V before) {
     if constexpr (sizeof(V) == sizeof(hn::VFromD<Row>))
@@ -97,17 +97,17 @@ HWY_INLINE V one_above(V rows, V before) {
         return hn::ConcatLowerUpper(Rows(), rows, before);
 }
 /// Returns `rows` shifted so that each lane has the pixel `pixels` to its left. `part_left` holds the same rows of the
-/// sub-block to the left. Loading the shifted rows instead would stall on the stores that were just made.
+/// sub-block to the left. Loading the shifted rows from memory instead would stall, because they were just stored.
 template <int pixels>
 HWY_INLINE Steps to_the_left(Steps rows, Steps part_left) {
     return hn::CombineShiftRightLanes<part_side - pixels>(Rows(), rows, part_left);
 }
 
-/// Steps around each pixel of some rows.
+/// Steps of each pixel of some rows, and of its neighbours.
 using Around = step_vectors::Around<Steps>;
 
 /// Calls body(bytes, height, y) for `rows_at_once` rows of a sub-block at a time. Rows of partial sub-blocks are copied
-/// and padded with zeros, so `bytes` always has whole rows.
+/// and padded with zeros, so `bytes` always points to whole rows.
 template <int channels, class Body>
 HWY_INLINE void for_some_rows(const PartDifferences& of, Body&& body) {
     std::uint8_t copied[rows_at_once][part_side * channels];
@@ -129,22 +129,22 @@ HWY_INLINE void for_some_rows(const PartDifferences& of, Body&& body) {
 }  // namespace framewire::codec::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-// SIMD encoder for the rows of a sub-block, one or two rows at a time: finds their steps, their neighbourhoods and the
-// expected magnitudes.
+// SIMD encoder for the rows of a sub-block, part 1: computes the steps, the neighbourhoods and the expected magnitudes
+// of one or two rows at a time.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::codec::HWY_NAMESPACE {
 namespace part_rows {
 
-/// State carried from the rows above to the next rows. It is kept in registers, because a load that overlaps recent
-/// stores at another offset stalls. Of two rows only the lower one counts, except in `extent`.
+/// State carried from the rows above to the next rows. It is kept in registers, because a load that partly overlaps
+/// recent stores stalls. If vectors have two rows, only the lower one is used, except in `extent`.
 struct RowsAbove {
-    Steps here[3], left[3];  ///< steps per channel, and steps of the pixels to the left of those
+    Steps here[3], left[3];  ///< per channel: steps of the pixels, and of the pixels to their left
     Steps direction;
     Steps direction_left, direction_right;  ///< directions of the pixels to the left and right, 0 if unknown
-    Steps extent, second_extent;            ///< `second_extent`: of the rows before those of `extent`
+    Steps extent, second_extent;            ///< E of the pixels, and in `second_extent` of the rows before
 };
-/// Loads the rows above the sub-block at (x, y), which belong to other sub-blocks.
+/// Loads the state for the sub-block at (x, y) from the rows above it, which belong to other sub-blocks.
 template <int channels>
 HWY_INLINE RowsAbove rows_above_part(int x, int y, StepPlanes& planes) {
     constexpr std::ptrdiff_t stride = StepPlanes::stride;
@@ -164,25 +164,26 @@ HWY_INLINE RowsAbove rows_above_part(int x, int y, StepPlanes& planes) {
     return above;
 }
 
-/// Decides which differences go up, given that neighbours changed by `like`: signed_steps() for vectors.
+/// Decides for each lane whether its difference is an increase; `like` is the change of neighbours. SIMD version of
+/// signed_steps().
 HWY_INLINE hn::Mask<Rows> goes_up(Steps difference, Steps like, Steps threshold) {
     const auto negative = hn::Sub(difference, number(256));
     const auto nearer = hn::Lt(hn::Abs(hn::Sub(difference, like)), hn::Abs(hn::Sub(negative, like)));
     return hn::Or(hn::Not(hn::Gt(hn::Sub(number(0), negative), threshold)),
                   hn::And(hn::Gt(difference, threshold), nearer));
 }
-/// Returns the signed steps of differences whose direction is known; 0 where the difference is 0.
+/// Returns the signed steps of differences with known directions, or 0 if the difference is 0.
 HWY_INLINE Steps steps_of(Steps difference, hn::Mask<Rows> up, Steps threshold) {
     const auto steps =
         hn::IfThenElse(up, hn::Sub(difference, threshold), hn::Add(hn::Sub(difference, number(256)), threshold));
     return hn::IfThenZeroElse(hn::Eq(difference, number(0)), steps);
 }
 
-/// Finds the steps of rows and stores them in `planes` and `found`.
+/// Computes the steps of rows and stores them in `planes` and `found`.
 ///
-/// The direction of an ambiguous difference depends on the pixels to its left and above, which would force one pixel at
-/// a time. So all directions are guessed at once, and the guesses hold if each agrees with what its neighbours then
-/// imply. Otherwise the pixels are done in order.
+/// The direction of an ambiguous difference depends on the pixels to the left and above, so pixels would have to be
+/// computed one at a time. Instead, all directions are guessed at once. The guesses are right if each agrees with what
+/// the steps of its neighbours then imply; otherwise, the pixels are computed in order.
 template <int channels>
 HWY_INLINE void find_steps(const Steps* differences, int threshold, int x, int y, StepPlanes& planes,
                            const RowsAbove& above, Around* found) {
@@ -229,8 +230,8 @@ HWY_INLINE void find_steps(const Steps* differences, int threshold, int x, int y
         found[channel] = around(steps_at(planes.steps(channel, x, y)), channel);
 }
 
-/// Loads the differences of a sub-block's rows, one vector per channel. `bytes` point to rows of 8 whole pixels,
-/// whatever the width of the sub-block.
+/// Loads the differences of a sub-block's rows into one vector per channel. `bytes` points to rows of 8 pixels, even if
+/// the sub-block is narrower.
 template <int channels>
 HWY_INLINE void load_differences(const std::uint8_t* const* bytes, Steps* differences) {
     if constexpr (channels == 1) {
@@ -245,13 +246,13 @@ HWY_INLINE void load_differences(const std::uint8_t* const* bytes, Steps* differ
     }
 }
 
-/// Steps of rows and their patterns and traits.
+/// Steps, patterns and traits of rows.
 template <int channels>
 struct FoundRows {
     Around of[3];
-    Steps pattern, count, extent, direction;  ///< per pixel; `count` is the number of channels that change
+    Steps pattern, count, extent, direction;  ///< values per pixel; `count` is the number of channels that change
 };
-/// Finds the steps and traits of rows and stores them in `planes`.
+/// Computes the steps and traits of rows and stores them in `planes`.
 template <int channels>
 HWY_INLINE FoundRows<channels> find_rows(const std::uint8_t* const* bytes, int threshold, int x, int y,
                                          StepPlanes& planes, const RowsAbove& above) {
@@ -279,7 +280,7 @@ HWY_INLINE FoundRows<channels> find_rows(const std::uint8_t* const* bytes, int t
     return found;
 }
 
-/// Returns the symbols of patterns, by two table lookups of 16 bytes each.
+/// Returns the symbols of patterns. Looks them up in two tables of 16 bytes.
 HWY_INLINE Steps ranks_of(Steps pattern) {
     alignas(16) static constexpr auto ranks = [] {
         std::array<std::uint8_t, 32> all{};
@@ -287,8 +288,8 @@ HWY_INLINE Steps ranks_of(Steps pattern) {
         return all;
     }();
     const hn::Repartition<std::uint8_t, Rows> bytes;
-    // An index byte with its highest bit set yields 0. That is set in all high bytes, and in the low byte for the table
-    // that does not hold the pattern.
+    // An index byte with its highest bit set yields 0. The bit is set in all high bytes, and in the low byte for the
+    // table that does not contain the pattern.
     const auto nothing = number(-0x8000);
     const auto low = hn::Or(hn::Or(pattern, nothing), hn::And(hn::ShiftLeft<3>(pattern), number(0x80)));
     const auto high = hn::Or(hn::Sub(pattern, number(16)), nothing);
@@ -298,12 +299,12 @@ HWY_INLINE Steps ranks_of(Steps pattern) {
     return hn::BitCast(Rows(), hn::Or(look_up(0, low), look_up(16, high)));
 }
 
-/// Neighbourhood of each pixel of some rows, from which the models for flags and patterns follow.
+/// Neighbourhood of each pixel of some rows, which determines the models for flags and patterns.
 struct RowNeighbours {
     Steps extent_left, extent_above, second;
     Steps direction_left, direction_above, corner_left, corner_right;
 
-    /// Returns the entries for an unchanged pixel; the entries of changed pixels are larger by 1.
+    /// Returns the entry of each pixel's flag as if it were unchanged; the entry of a changed pixel is larger by 1.
     HWY_INLINE Steps flags() const {
         const auto zero = number(0);
         const auto corners = hn::Add(one_if(hn::Gt(corner_left, zero)), one_if(hn::Gt(corner_right, zero)));
@@ -313,7 +314,7 @@ struct RowNeighbours {
         return hn::Add(hn::Add(changed, changed),
                        number(step_models::changed.at(changed_model(0, 0, 0, false, Predicted::differences, 0))));
     }
-    /// Returns the entries of the pixels' patterns, or of gray pixels' signs.
+    /// Returns the entry of each pixel's pattern, or of its sign in gray pictures.
     template <int channels>
     HWY_INLINE Steps patterns(Steps pattern) const {
         const auto zero = number(0);
@@ -327,7 +328,7 @@ struct RowNeighbours {
         return hn::Add(how, hn::Add(hn::Mul(model, number(kind.symbols)), number(kind.first)));
     }
 };
-/// Returns the neighbourhood of rows at (x, y) and makes these rows the ones in `above`.
+/// Returns the neighbourhood of the rows at (x, y), and replaces the state in `above` with that of these rows.
 template <int channels>
 HWY_INLINE RowNeighbours neighbours_of(const FoundRows<channels>& found, int x, int y, StepPlanes& planes,
                                        RowsAbove& above) {
@@ -339,7 +340,8 @@ HWY_INLINE RowNeighbours neighbours_of(const FoundRows<channels>& found, int x, 
     near.second = hn::Or(to_the_left<2>(found.extent, part_left), second_above);
     near.direction_left = to_the_left<1>(found.direction, bytes_at(planes.direction(x, y) - part_side));
     near.direction_above = one_above(found.direction, above.direction);
-    // The pixel after the last one belongs to the next sub-block, which is known only above the current one.
+    // The pixel to the right of the last one belongs to the next sub-block, whose pixels are only known above the
+    // current sub-block.
     const auto direction_right = hn::ShiftRightLanes<1>(Rows(), found.direction);
     near.corner_left = one_above(near.direction_left, above.direction_left);
     near.corner_right = one_above(direction_right, above.direction_right);
@@ -355,8 +357,8 @@ HWY_INLINE RowNeighbours neighbours_of(const FoundRows<channels>& found, int x, 
     return near;
 }
 
-/// Calls body(number, of, before) for each channel in the order of coding. `before` holds the steps of the last coded
-/// channel that changes, per pixel.
+/// Calls body(number, of, before) for each channel in coding order. For each pixel, `before` has the steps of the
+/// previously coded channel that changes.
 template <int channels, class Body>
 HWY_INLINE void for_each_coded_channel(const Around* of, Body&& body) {
     const auto zero = number(0);
@@ -368,11 +370,11 @@ HWY_INLINE void for_each_coded_channel(const Around* of, Body&& body) {
     }
 }
 
-/// magnitude_context() for each pixel of some rows.
+/// Result of magnitude_context() for each pixel of some rows.
 struct ExpectedMagnitudes {
     Steps expected, support;
 };
-/// Returns the expected magnitudes. The steps `before.here` must be 0 where no channel was coded before.
+/// Returns the expected magnitudes. `before.here` must be 0 for pixels without a previously coded channel that changes.
 HWY_INLINE ExpectedMagnitudes expect_magnitudes(const Around& of, const Around& before) {
     const auto zero = number(0);
     const auto down = hn::VecFromMask(Rows(), hn::Lt(of.here, zero));
@@ -382,8 +384,8 @@ HWY_INLINE ExpectedMagnitudes expect_magnitudes(const Around& of, const Around& 
     const auto predicted = hn::Min(hn::Max(hn::Add(steps_before, without.expected), number(1)), number(max_steps));
     return {hn::IfThenElse(same, predicted, without.expected), without.support};
 }
-/// Folds magnitudes that differ from the expected ones by `off`. Below `both`, numbers alternate between larger and
-/// smaller magnitudes; beyond it, only one direction is left.
+/// Folds magnitudes that differ from the expected ones by `off`. For differences up to `both`, the numbers alternate
+/// between larger and smaller magnitudes; beyond, only one direction is possible.
 HWY_INLINE Steps fold_around(Steps off, Steps both) {
     const auto zero = number(0), twice = hn::Add(off, off), far = hn::Abs(off);
     const auto around_it = hn::IfThenElse(hn::Gt(off, zero), hn::Sub(twice, number(1)), hn::Sub(zero, twice));
@@ -394,17 +396,17 @@ HWY_INLINE Steps fold_around(Steps off, Steps both) {
 }  // namespace framewire::codec::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-// SIMD encoder for sub-blocks of blocks of changes. Steps and neighbourhoods come from find_rows(); here they
-// become symbols, which are reordered from vectors per kind of symbol to the order pixel by pixel, and compacted.
+// SIMD encoder for the sub-blocks of blocks of changes. It turns the results of find_rows() and neighbours_of() into
+// symbols, reorders these from one vector per kind of symbol to pixel by pixel, and compacts them.
 
-// Shared by all targets. The guard keeps it from being compiled once per target.
+// Shared by all SIMD targets. The guard prevents one definition per target.
 #ifndef FRAMEWIRE_DELTA_PART_ENTRIES_SHARED
 #define FRAMEWIRE_DELTA_PART_ENTRIES_SHARED
 
 namespace framewire::codec::part_entries_shared {
 
-/// Shuffle that moves the 16-bit lanes of a set to the front: for each set of eight lanes, as bits, the byte numbers of
-/// its lanes. The remaining bytes are unspecified.
+/// Shuffles that move the 16-bit lanes of a set to the front. The index is a bit set of the eight lanes; an entry has
+/// the byte numbers of the lanes in the set. The remaining bytes are unspecified.
 inline constexpr auto lane_bytes = [] {
     std::array<std::array<std::uint8_t, 16>, 256> all{};
     for (std::size_t set = 0; set < all.size(); ++set) {
@@ -425,15 +427,15 @@ namespace framewire::codec::HWY_NAMESPACE {
 namespace part_rows {
 namespace {
 
-/// Entries of some rows as vectors, in the order in which a pixel has them: flag, pattern, and for each channel
-/// magnitude and raw bits. 0 marks an absent entry.
+/// Entries of some rows, as one vector per kind of entry in the order within a pixel: flag, pattern, and for each
+/// channel the magnitude and its raw bits. 0 marks an absent entry.
 template <int channels>
 struct RowEntries {
     static constexpr int each = 2 + 2 * channels;
     Steps of[each];
 
-    /// Reorders the entries so that those of a pixel are adjacent, by interleaving: 16-bit lanes to pairs, pairs to
-    /// fours, fours to eights.
+    /// Reorders the entries so that those of a pixel are adjacent: interleaves 16-bit lanes into pairs, pairs into
+    /// fours, and fours into eights.
     HWY_INLINE void by_pixel(Steps (&pixels)[each]) const {
         const Rows rows;
         const auto low = [&](int i) HWY_ATTR { return hn::InterleaveLower(rows, of[i], of[i + 1]); };
@@ -460,7 +462,7 @@ private:
     }
 };
 
-/// Appends the nonzero entries of a row. Without branches, because their positions are unpredictable.
+/// Appends the nonzero entries of a row. Branchless, because their positions are unpredictable.
 HWY_INLINE std::uint16_t* add_entries(hn::VFromD<Row> row, std::uint16_t* entry) {
     const hn::RebindToUnsigned<Row> d;
     const auto entries = hn::BitCast(d, row);
@@ -470,7 +472,7 @@ HWY_INLINE std::uint16_t* add_entries(hn::VFromD<Row> row, std::uint16_t* entry)
 #if HWY_TARGET <= HWY_AVX3_DL
     hn::StoreU(hn::Compress(entries, there), d, entry);
 #else
-    // Without an instruction for it, hn::Compress() is slow, because it copies its table to the stack.
+    // On targets without a compress instruction, hn::Compress() is slow, because it copies its table to the stack.
     const hn::Repartition<std::uint8_t, decltype(d)> bytes;
     const auto order = hn::LoadU(bytes, part_entries_shared::lane_bytes[set[0]].data());
     hn::StoreU(hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(bytes, entries), order)), d, entry);
@@ -478,14 +480,15 @@ HWY_INLINE std::uint16_t* add_entries(hn::VFromD<Row> row, std::uint16_t* entry)
     return entry + std::popcount(set[0]);
 }
 
-/// Folded magnitudes as symbols, and the entries of their raw bits, 0 if there are none: token_of() for vectors.
+/// Symbols of folded magnitudes, and entries of their raw bits, which are 0 if there are none. SIMD version of Token.
 struct Tokens {
     Steps symbol, bits;
 };
-/// Returns the tokens of folded numbers below 512; larger ones use the same tables at an eighth of their value.
+/// Returns the tokens of folded numbers below 512. Numbers of 64 and more use the same tables with an eighth of their
+/// value.
 HWY_INLINE Tokens tokens_of(Steps folded) {
-    // Tables indexed by folded / 4: the symbol, and a quarter of the difference between a number and the entry of its
-    // bits.
+    // Tables indexed by folded / 4: the symbol, and a quarter of the difference between the folded number and the entry
+    // of its raw bits (without step_models::trained_symbols).
     alignas(16) static constexpr std::array<std::uint8_t, 16> symbols = {0,  0,  8,  9,  10, 10, 11, 11,
                                                                          12, 12, 12, 12, 13, 13, 13, 13};
     alignas(16) static constexpr std::array<std::uint8_t, 16> begins = {0, 0, 1, 2, 2, 2, 4, 4, 4, 4, 4, 4, 8, 8, 8, 8};
@@ -506,14 +509,14 @@ HWY_INLINE Tokens tokens_of(Steps folded) {
             hn::IfThenElseZero(follow, hn::Add(hn::Sub(folded, less), number(step_models::trained_symbols)))};
 }
 
-/// Returns the entries of magnitudes and of their raw bits: magnitude_context() and fold() for vectors.
+/// Returns the entries of magnitudes and of their raw bits. SIMD version of magnitude_context() and fold().
 HWY_INLINE Tokens find_magnitudes(const Around& of, const Around& before, bool first) {
     const auto [expected, support] = expect_magnitudes(of, before);
     const auto size = hn::Add(one_if(hn::Gt(expected, number(1))), one_if(hn::Gt(expected, number(11))));
     const auto model = hn::Add(hn::Add(size, hn::Mul(support, number(3))), number((first ? 30 : 0) + 60));
     const auto magnitude =
         hn::Add(hn::Mul(model, number(step_models::magnitude.symbols)), number(step_models::magnitude.first));
-    // A magnitude below the expected one is never further away than `expected - 1`, so folding needs no bound on that
+    // A magnitude below the expected one differs from it by at most `expected - 1`, so folding needs no bound on that
     // side.
     const auto tokens = tokens_of(fold_around(hn::Sub(hn::Abs(of.here), expected), hn::Sub(expected, number(1))));
     const auto stays = hn::Eq(of.here, number(0));
@@ -526,8 +529,8 @@ HWY_INLINE std::uint16_t* add_flags(hn::VFromD<Row> flags, int width, std::uint1
     hn::StoreU(hn::BitCast(d, flags), d, entry);
     return entry + width;
 }
-/// Appends row `number` of some rows. `pixels` comes from RowEntries::by_pixel(); `count` is the number of changed
-/// channels per pixel.
+/// Appends the entries of row `number` of some rows. `pixels` is the result of RowEntries::by_pixel(); `count` is the
+/// number of changed channels per pixel.
 template <int number, int channels>
 HWY_INLINE std::uint16_t* add_row(Steps count, Steps flags, const Steps* pixels, int width, std::uint16_t* entry) {
     if (hn::AllTrue(Row(), hn::Eq(row_of<number>(count), hn::Zero(Row()))))
@@ -536,7 +539,7 @@ HWY_INLINE std::uint16_t* add_row(Steps count, Steps flags, const Steps* pixels,
     return entry;
 }
 
-/// Adds the symbols of `height` rows (1, or 2 if vectors have room) of `width` pixels.
+/// Appends the entries of `height` rows, at most `rows_at_once`, of `width` pixels.
 template <int channels>
 HWY_INLINE std::uint16_t* add_some_rows(const std::uint8_t* const* bytes, int width, int height, int threshold, int x,
                                         int y, StepPlanes& planes, RowsAbove& above, std::uint16_t* entry) {
@@ -558,8 +561,8 @@ HWY_INLINE std::uint16_t* add_some_rows(const std::uint8_t* const* bytes, int wi
         entries.of[3 + 2 * i] = tokens.bits;
     });
     if (width < part_side) {
-        // Partial sub-blocks: remove the flags of pixels outside. Their differences are 0, so they have no other
-        // entries.
+        // In partial sub-blocks, remove the flags of pixels outside. These have no other entries, because their
+        // differences are 0.
         HWY_ALIGN std::int16_t inside[part_side] = {};
         std::fill_n(inside, width, std::int16_t{-1});
         entries.of[0] = hn::And(entries.of[0], hn::LoadDup128(rows, inside));
@@ -605,17 +608,17 @@ void add_part_entries(HostView<const std::uint8_t> differences, const BlockPlace
 
 #endif
 
-// SIMD encoder for sub-blocks of blocks in runs. Steps and neighbourhoods come from find_rows(); here rows
-// become one symbol each where possible, and magnitudes are folded and appended per channel.
+// SIMD encoder for the sub-blocks of blocks in runs. It starts from the results of find_rows() and neighbours_of(),
+// codes each row as one symbol if possible, and folds and appends the magnitudes per channel.
 
-// Shared by all targets. The guard keeps it from being compiled once per target.
+// Shared by all SIMD targets. The guard prevents one definition per target.
 #ifndef FRAMEWIRE_DELTA_PART_RUNS_SHARED
 #define FRAMEWIRE_DELTA_PART_RUNS_SHARED
 
 namespace framewire::codec::part_runs_shared {
 
-/// Shuffle that moves selected bytes to the front: for each 8-bit set of lanes, the numbers of its lanes in order. The
-/// remaining bytes are unspecified.
+/// Shuffles that move the bytes of a set to the front. The index is a bit set of the eight lanes; an entry has the
+/// numbers of the lanes in the set, in order. The remaining bytes are unspecified.
 inline constexpr auto set_bytes = [] {
     std::array<std::array<std::uint8_t, 8>, 256> all{};
     for (std::size_t set = 0; set < all.size(); ++set) {
@@ -635,7 +638,7 @@ namespace framewire::codec::HWY_NAMESPACE {
 namespace part_rows {
 namespace {
 
-/// codec::fold_within() for vectors.
+/// SIMD version of codec::fold_within().
 HWY_INLINE Steps fold_within(Steps here, Steps expected) {
     const auto both = hn::Min(hn::Sub(expected, number(1)), hn::Sub(number(max_steps), expected));
     return fold_around(hn::Sub(hn::Abs(here), expected), both);
@@ -646,8 +649,8 @@ struct RunsUnderWay {
     RunsPart& part;
     RunRow above;  ///< the previous row
     std::uint16_t* entry;
-    std::uint8_t* folded[3];  ///< per channel in the order of coding: address of the next folded magnitude
-    hn::VFromD<Row> off[3];   ///< per channel: sums of the distances, in lanes
+    std::uint8_t* folded[3];  ///< per channel in coding order: address of the next folded magnitude
+    hn::VFromD<Row> off[3];   ///< per channel: sums of differences from the expected magnitudes, per lane
 };
 
 /// Appends the bytes of a row whose lanes are in `set`.
@@ -663,13 +666,13 @@ HWY_INLINE std::uint8_t* add_bytes(hn::VFromD<Row> row, unsigned set, std::uint8
     return to + std::popcount(set);
 }
 
-/// Flags and patterns of some rows, pixel by pixel; used for mixed rows.
+/// Flags and patterns of the pixels of some rows, for mixed rows.
 struct MixedEntries {
     alignas(32) std::uint16_t flags[rows_at_once * part_side], patterns[rows_at_once * part_side];
 };
 
-/// Adds the symbols of one row. Bit x of `changed` is set if pixel x changes. `flags` and `patterns` are read only if
-/// the row is mixed.
+/// Appends the symbols of one row. Bit x of `changed` is set if pixel x changes. `flags` and `patterns` are read only
+/// if the row is mixed.
 HWY_INLINE void add_run_row(const RunRow& row, unsigned changed, int width, int direction_left,
                             const std::uint16_t* flags, const std::uint16_t* patterns, RunsUnderWay& to) {
     *to.entry++ = static_cast<std::uint16_t>(step_models::row.at(RunRow::model(to.above, direction_left)) +
@@ -689,7 +692,7 @@ HWY_INLINE void add_run_row(const RunRow& row, unsigned changed, int width, int 
     }
 }
 
-/// Adds `height` rows of `width` pixels: their symbols, then the magnitudes of all of them.
+/// Appends the symbols of `height` rows of `width` pixels, and their magnitudes.
 template <int channels>
 HWY_INLINE void add_some_run_rows(const std::uint8_t* const* bytes, int width, int height, int threshold, int x, int y,
                                   StepPlanes& planes, RowsAbove& above, RunsUnderWay& to) {
@@ -703,7 +706,7 @@ HWY_INLINE void add_some_run_rows(const std::uint8_t* const* bytes, int width, i
         hn::StoreMaskBits(rows, mask, bits);
         return bits[0] | static_cast<unsigned>(bits[1]) << part_side;
     };
-    // One bit per pixel: changes at all, goes up with all channels, goes down with all channels.
+    // Bit sets of the pixels that change, of those whose channels all go up, and of those whose channels all go down.
     const auto changed = bits_of(changes), up = bits_of(hn::Eq(found.pattern, number(all_up))),
                down = bits_of(hn::Eq(found.pattern, number(all_down)));
     RunRow kinds[rows_at_once];
@@ -791,14 +794,14 @@ void add_part_runs(HostView<const std::uint8_t> differences, const BlockPlace& b
 //     "changes"            pixel by pixel
 //     "changes in runs"    rows of sub-blocks, magnitudes last: fewer dependent symbols, but 32 more states
 //
-// The form is chosen by a cheap test on the counts first. If the block qualifies, it is coded in runs, and coded again
-// pixel by pixel if too few of its pixels turn out to be in runs.
+// A cheap test on the counts decides whether to try runs. If too few pixels of the block turn out to be in runs, it is
+// coded again pixel by pixel.
 
 namespace framewire::codec {
 namespace {
 
-// Adds the mode of each sub-block to `symbols` in the order of coding, then calls body(column, row, any) for its
-// contents.
+// Adds the mode of each sub-block to `symbols` in coding order and then calls body(column, row, any), which must add
+// its contents. `any`: whether the sub-block changes.
 template <class Body>
 void add_parts_with_modes(const ChangedBlock& of, Symbols& symbols, Body&& body) {
     CodedParts modes;
@@ -817,8 +820,8 @@ void add_parts_with_modes(const ChangedBlock& of, Symbols& symbols, Body&& body)
 void ChangesEncoder::encode(HostView<std::uint8_t> differences, std::span<const ChangedBlock> blocks, int threshold,
                             std::vector<std::uint8_t>& out, std::span<std::size_t> sizes) {
     const int channels = differences.shape().channels;
-    // A cheap test on the counts comes first. add_runs() makes the final decision, and only then is the block coded
-    // again.
+    // may_be_runs() is a cheap test on the counts. add_runs() makes the final decision; if it returns false, the block
+    // is coded again without runs.
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         const auto& [place, parts, samples] = blocks[i];
         symbols_[i].clear();
@@ -843,7 +846,7 @@ bool ChangesEncoder::add_runs(HostView<const std::uint8_t> differences, const Ch
                               Symbols& symbols) {
     const int channels = differences.shape().channels;
     std::array<RunRow, parts_per_row> above{};
-    std::array<int, 3> classes{};  // class of the last sub-block per channel, in the order of coding
+    std::array<int, 3> classes{};  // class of the last sub-block with changes per channel, in coding order
     auto& residuals = symbols.residuals();
     runs_part_.pixels = runs_part_.pixels_in_runs = 0;
     add_parts_with_modes(of, symbols, [&](int column, int row, bool any) {
@@ -866,7 +869,7 @@ bool ChangesEncoder::add_runs(HostView<const std::uint8_t> differences, const Ch
             symbols.add(step_models::part_class.at(model) + part_class);
         }
     });
-    // Too few pixels in runs: undo everything, so that the block can be coded pixel by pixel.
+    // If too few pixels are in runs, undo everything, so that the block can be coded pixel by pixel.
     if (are_runs(runs_part_.pixels_in_runs, runs_part_.pixels)) return true;
     for_each_of(of.parts, of.place, [&](int left, int top, int, int) { planes_.clear_part(left, top); });
     symbols.clear();

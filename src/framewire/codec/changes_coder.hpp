@@ -16,21 +16,22 @@
 
 namespace framewire::codec {
 
-/// Codes a sub-block of a block of changes: finds its steps from the differences of the frame, stores them in `planes`,
-/// and adds the symbols of its pixels to `symbols`. (left, top) is its first pixel in the block. The sub-blocks coded
-/// before must be in `planes`.
+/// Codes the sub-block at (left, top) of a block of changes: computes its steps from the differences of the frame,
+/// stores them in `planes`, and adds the symbols of its pixels to `symbols`. `planes` must contain the sub-blocks coded
+/// before.
 void add_part_entries(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left,
                       int top, StepPlanes& planes, Symbols& symbols);
 
 }  // namespace framewire::codec
 
-// The form "changes in runs" of format.md. A row of a sub-block in which a run of pixels changes all channels in the
-// same direction is one symbol. The magnitudes of all pixels come after the rows, coded like the residuals of
-// keyframes. A decoder therefore has fewer symbols that depend on the symbol before them.
+// The form "changes in runs" of format.md. If a run of pixels in a row of a sub-block changes all channels in the same
+// direction, the row is a single symbol. The magnitudes of all pixels follow after all rows, coded like the residuals
+// of keyframes. A decoder thus reads fewer symbols that depend on the previous symbol.
 
 namespace framewire::codec {
 
-/// Direction of change of the pixels in a row of a sub-block. The values are those of the format.
+/// Kind of a row of a sub-block: which of its pixels change, and in which direction. The values are those of the
+/// format.
 enum class RowKind : std::uint8_t {
     stays = 0,      ///< no pixel changes
     up = 1,         ///< all channels of all pixels go up
@@ -45,17 +46,17 @@ enum class RowKind : std::uint8_t {
 /// One row of a sub-block in runs.
 struct RunRow {
     RowKind kind = RowKind::stays;
-    std::uint8_t edge = 0;  ///< 1 to the row's width - 1 for kinds with an edge, else 0
+    std::uint8_t edge = 0;  ///< 1 to the row's width - 1 if the kind has an edge, else 0
 
-    /// Returns true if the kind is followed by an edge in the stream.
+    /// Returns true if a row of this kind has an edge, which follows the kind in the stream.
     FRAMEWIRE_HOST_DEVICE static constexpr bool has_edge(RowKind kind) { return kind >= RowKind::up_from; }
-    /// Returns the changed pixels of a row of `width` pixels, one bit each. Not for mixed rows.
+    /// Returns the changed pixels of a row of `width` pixels as bits. Not for mixed rows.
     FRAMEWIRE_HOST_DEVICE constexpr unsigned pixels(int width) const {
         const unsigned all = (1u << width) - 1, before = (1u << edge) - 1;
         if (!has_edge(kind)) return kind == RowKind::stays ? 0 : all;
         return static_cast<int>(kind) % 2 ? before : all & ~before;
     }
-    /// Variant of pixels() with 8 bits per pixel, all set or all clear; the first pixel is in the lowest byte.
+    /// Variant of pixels() with a byte of 0 or 255 per pixel; the first pixel is in the lowest byte.
     FRAMEWIRE_HOST_DEVICE constexpr std::uint64_t bytes(int width) const {
         const auto all = ~std::uint64_t{0} >> (8 * (part_side - width));
         if (!has_edge(kind)) return kind == RowKind::stays ? 0 : all;
@@ -78,8 +79,8 @@ struct RunRow {
     }
 };
 
-/// Classifies a row of `width` pixels. In `changed`, `up` and `down`, bit x is set if pixel x changes, if all its
-/// channels go up, and if all go down.
+/// Returns the kind and edge of a row of `width` pixels. Bit x of `changed` is set if pixel x changes, bit x of `up` if
+/// all its channels go up, and bit x of `down` if all go down.
 FRAMEWIRE_HOST_DEVICE constexpr RunRow run_row(unsigned changed, unsigned up, unsigned down, int width) {
     if (!changed) return {};
     if (changed != up && changed != down) return {RowKind::mixed, 0};
@@ -97,38 +98,38 @@ FRAMEWIRE_HOST_DEVICE constexpr RunRow run_row(unsigned changed, unsigned up, un
 }
 
 /// Returns the number of the model for a sub-block's class. `class_before` is the class of the last sub-block in which
-/// the same channel changes, 0 if there is none. `first`: the channel is the first in the order of coding.
+/// the same channel changes, or 0 if there is none. `first`: whether the channel is the first in coding order.
 FRAMEWIRE_HOST_DEVICE constexpr int part_class_model(int class_before, bool first) {
     return class_before + picture_models::classes * first;
 }
 
-/// Returns true if it is worth testing whether a block is one of runs: the changes must pay for 32 states and a class
-/// per sub-block. `samples` is the number of changed samples in `parts` sub-blocks.
+/// Returns true if it is worth trying to code a block in runs: it must have enough changes to outweigh 32 states and a
+/// class per sub-block. `samples` is the number of changed samples in `parts` sub-blocks.
 FRAMEWIRE_HOST_DEVICE constexpr bool may_be_runs(int samples, int parts, int channels) {
     return samples >= 1024 && samples * 2 >= parts * part_side * part_side * channels;
 }
-/// Returns true if the block is coded in runs: at least three quarters of the changed pixels are in rows that are not
-/// mixed.
+/// Returns true if the block should be coded in runs, which requires that at least three quarters of its changed pixels
+/// are in rows that are not mixed.
 FRAMEWIRE_HOST_DEVICE constexpr bool are_runs(int pixels_in_runs, int pixels) {
     return pixels_in_runs * 4 >= pixels * 3;
 }
 
-/// State and result of a sub-block of a block in runs, apart from the symbols of its rows.
+/// State and result of coding a sub-block in runs, without the symbols of its rows.
 struct RunsPart {
     RunRow above;  ///< in: the last row of the sub-block above; out: the last row of this one
-    int pixels = 0,
-        pixels_in_runs = 0;  ///< sums over sub-blocks: changed pixels, and those of them in rows that are not mixed
-    /// Magnitudes of one channel. `folded` has room for a whole vector beyond the last one.
+    /// Sums over sub-blocks: number of changed pixels, and number of those in rows that are not mixed.
+    int pixels = 0, pixels_in_runs = 0;
+    /// Magnitudes of one channel. `folded` has room for a whole SIMD vector after the last magnitude.
     struct Channel {
         std::uint8_t folded[part_side * part_side +
                             part_side];  ///< folded magnitudes of the pixels in which the channel changes
-        int count;                       ///< how many
-        std::uint32_t off;               ///< sum of their distances from the expected magnitudes
+        int count;                       ///< number of folded magnitudes
+        std::uint32_t off;               ///< sum of the differences between actual and expected magnitudes
     };
-    std::array<Channel, 3> channels;  ///< in the order of coding
+    std::array<Channel, 3> channels;  ///< in coding order
 };
-/// Variant of add_part_entries() for blocks in runs: adds only the symbols of the sub-block's rows and stores the
-/// magnitudes in `part`, because they come last in the block.
+/// Variant of add_part_entries() for blocks in runs: adds only the symbols of the sub-block's rows, and stores the
+/// magnitudes in `part`, because they are written at the end of the block.
 void add_part_runs(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left, int top,
                    StepPlanes& planes, RunsPart& part, Symbols& symbols);
 
@@ -139,14 +140,13 @@ struct ChangedBlock {
     int samples;       ///< number of changed samples
 };
 
-/// Encoder for the forms "changes" and "changes in runs" of format.md. It works on differences and never reads the
-/// pictures. Not thread-safe; keeps its memory between calls.
+/// Encoder for the forms "changes" and "changes in runs" of format.md. It needs only the differences, not the pictures.
+/// Not thread-safe; keeps its memory between calls.
 class ChangesEncoder {
 public:
-    /// Codes blocks of `differences`, which has the shape of the frame and rows without gaps and holds new minus old
-    /// modulo 256, 0 for unchanged bytes. Every change must differ from 0 by more than `threshold`. Appends the coded
-    /// blocks, at most `at_once`, to `out`, writes their sizes to `sizes`, and clears the differences of the changed
-    /// sub-blocks.
+    /// Codes at most `at_once` blocks, appends them to `out`, and writes their sizes to `sizes`. `differences` has the
+    /// shape of the frame, without gaps between rows, and holds the new value minus the old one, modulo 256, for each
+    /// byte; each nonzero difference must exceed `threshold`. Clears the differences of the changed sub-blocks.
     void encode(HostView<std::uint8_t> differences, std::span<const ChangedBlock> blocks, int threshold,
                 std::vector<std::uint8_t>& out, std::span<std::size_t> sizes);
 
@@ -155,7 +155,7 @@ public:
 
 private:
     void add_block(HostView<const std::uint8_t> differences, const ChangedBlock& of, int threshold, Symbols& symbols);
-    /// Returns false, with `symbols` empty, if the block is better coded without runs.
+    /// Tries to code the block in runs. Returns false and leaves `symbols` empty if too few of its pixels are in runs.
     bool add_runs(HostView<const std::uint8_t> differences, const ChangedBlock& of, int threshold, Symbols& symbols);
 
     StepPlanes planes_;
@@ -167,10 +167,10 @@ private:
 struct PartDifferences {
     const std::uint8_t* first;                     ///< first byte of the sub-block
     std::ptrdiff_t row_stride;                     ///< bytes between rows
-    int channels, width, height, threshold, x, y;  ///< (x, y): its position in the block, in pixels
+    int channels, width, height, threshold, x, y;  ///< (x, y) is the position of the sub-block in the block, in pixels
 };
 
-/// Makes the view of the sub-block at (left, top) of `block` from the differences of the whole frame.
+/// Returns a view of the sub-block at (left, top) of `block` in the differences of the whole frame.
 inline PartDifferences part_of(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold,
                                int left, int top) {
     const int channels = differences.shape().channels;
@@ -184,8 +184,7 @@ inline PartDifferences part_of(HostView<const std::uint8_t> differences, const B
             top};
 }
 
-/// Returns the memory that the entries of a sub-block need, in entries. Includes one vector that may be stored beyond
-/// the last one.
+/// Returns the maximum number of entries of a sub-block, plus room for a whole SIMD vector after the last entry.
 inline std::size_t most_part_entries(int channels) {
     return static_cast<std::size_t>(part_side * part_side * (2 + 2 * channels) + part_side);
 }

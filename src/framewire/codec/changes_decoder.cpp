@@ -14,10 +14,10 @@
 #include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
-// Reads the form "changes" pixel by pixel. A symbol's model depends on the symbols before it, so latency decides the
-// speed. The decoder therefore looks up as much as possible in tables, computes what does not depend on the pending
-// symbol beforehand, and has a fast path (read_alike()) for the usual pixel of a moving object: all channels change in
-// the same direction, like the pixels to the left and above.
+// Decoder for the form "changes", pixel by pixel. A symbol's model depends on the symbols before it, so latency
+// determines the speed. The decoder therefore looks up as much as possible in tables, computes beforehand what does not
+// depend on the next symbol, and has a fast path (read_alike()) for the usual pixel of a moving object, in which all
+// channels change in the same direction as in the pixels to the left and above.
 namespace framewire::codec::HWY_NAMESPACE {
 namespace {
 
@@ -30,18 +30,18 @@ HWY_INLINE ChannelSteps channels_of(std::uint64_t steps) {
     return hn::BitCast(Channels(), hn::Set(hn::FixedTag<std::uint64_t, 1>(), steps));
 }
 
-/// Steps of the neighbours of a pixel, 16 bits per channel as in ReadPixels.
+/// Steps of the neighbours of a pixel, with 16 bits per channel as in ReadPixels.
 struct StepsAround {
     std::uint64_t left, above, corner;
 };
 
-/// Expectation for the magnitudes of a pixel. Only the channels after the first one use it.
+/// Expectation for the magnitudes of a pixel, used for all channels but the first.
 struct Expected {
-    alignas(8) std::int16_t magnitude[vector_channels];  ///< where the previous channel goes the same way, without the
-                                                         ///< steps of that channel
+    alignas(8) std::int16_t magnitude[vector_channels];  ///< expected magnitude; if the previous channel goes in the
+                                                         ///< same direction, without the steps of that channel
     alignas(8) std::int16_t first[vector_channels];  ///< first symbol of the model, for the smallest expected magnitude
 };
-/// magnitude_context() for all channels at once, before the magnitude of the first one is known.
+/// Computes magnitude_context() for all channels at once, before the magnitude of the first one is known.
 [[maybe_unused]] HWY_INLINE Expected expect(const PatternReading& pattern, const StepsAround& around) {
     const Channels d;
     const hn::Repartition<std::uint8_t, Channels> d8;
@@ -63,11 +63,11 @@ struct Expected {
     return found;
 }
 
-/// Expectation for the magnitudes of a pixel whose channels all go the way of the pixels to the left and above: a short
-/// form of step_vectors::expectation(). Only the channels after the first one use it.
+/// Expectation for the magnitudes of a pixel whose channels all go in the same direction as those of the pixels to the
+/// left and above; a simplified step_vectors::expectation(). Used for all channels but the first.
 struct AlikeExpected {
     std::uint64_t more;    ///< amount to add to the magnitude of the previous channel, 16 bits per channel
-    std::uint64_t models;  ///< numbers of ReadingTables' models from other_channels on, 16 bits per channel
+    std::uint64_t models;  ///< number of the model in ReadingTables, minus other_channels, 16 bits per channel
 };
 /// Computes the expectation. `down`: -1 if the channels go down, else 0.
 [[maybe_unused]] HWY_INLINE AlikeExpected expect_alike(const StepsAround& around, std::int16_t down) {
@@ -89,7 +89,7 @@ struct AlikeExpected {
     return {hn::GetLane(hn::BitCast(d64, half)), hn::GetLane(hn::BitCast(d64, hn::Neg(is_further)))};
 }
 
-// Slow path of read_alike_magnitude() for the few magnitudes that its table does not have. Not inlined, so that the
+// Slow path of read_alike_magnitude(), for the few magnitudes that are not in its table. Not inlined, so that the
 // values of the fast path stay in registers.
 template <class Reader>
 [[gnu::noinline]] typename Reader::Position read_other_magnitude(typename Reader::Position from,
@@ -103,8 +103,8 @@ template <class Reader>
     magnitude = unfold(bits ? folded_of(symbol, static_cast<int>(reader.bits(bits))) : symbol, expected);
     return reader.position();
 }
-/// Reads a magnitude with one of ReadingTables' models: one table lookup instead of a search if it is near the expected
-/// one.
+/// Reads a magnitude with one of the models of ReadingTables. If the magnitude is near the expected one, this takes a
+/// table lookup instead of a search.
 template <class Reader>
 HWY_INLINE int read_alike_magnitude(Reader& reader, const StepModels& models, const ReadingTables& tables, int model,
                                     int expected) {
@@ -122,8 +122,8 @@ HWY_INLINE int read_alike_magnitude(Reader& reader, const StepModels& models, co
     return magnitude;
 }
 
-/// read_magnitudes() for a pixel whose channels all go the same way, as those of the pixels to its left and above do.
-/// `down`: -1 if they go down, else 0. Sets `too_far` if a difference exceeds 255.
+/// Variant of read_magnitudes() for a pixel whose channels all go in the same direction, like those of the pixels to
+/// the left and above. `down`: -1 if they go down, else 0. Sets `too_far` if a difference exceeds 255.
 template <class Reader>
 HWY_INLINE std::uint64_t read_alike(Reader& reader, const StepModels& models, const ReadingTables& tables,
                                     const StepsAround& around, int down, std::uint64_t threshold_of_each,
@@ -134,7 +134,7 @@ HWY_INLINE std::uint64_t read_alike(Reader& reader, const StepModels& models, co
     };
     const auto green = [&](std::uint64_t of) { return (lane(of, 1) ^ down) - down; };
     const int left = green(around.left), above = green(around.above), corner = green(around.corner);
-    // Without branches, because it is unpredictable which of the two is larger.
+    // Branchless, because it is unpredictable which of the two is larger.
     const auto if_below_0 = [](int of) { return of & of >> 31; };
     const int less = if_below_0(left - above), smaller = above + less, apart = left - above - 2 * less;
     const int straight = corner > 0 ? left + above - corner : (left + above) >> 1;
@@ -158,12 +158,12 @@ HWY_INLINE std::uint64_t read_alike(Reader& reader, const StepModels& models, co
     return (steps ^ all) + ones;
 }
 
-// In WebAssembly, one channel after the other is faster than a vector of all channels, by a quarter of the time of a
-// block.
+// In WebAssembly, computing one channel after the other takes a quarter less time per block than a vector of all
+// channels.
 constexpr bool channel_by_channel = HWY_TARGET == HWY_WASM;
 
-/// Reads what follows a pixel's pattern. Writes its differences to `pixel`, adds to `found.count`, and returns its
-/// steps. Sets `too_far` if a difference exceeds 255.
+/// Reads the magnitudes that follow a pixel's pattern. Writes the differences to `pixel`, adds their number to
+/// `found.count`, and returns the steps. Sets `too_far` if a difference exceeds 255.
 template <int channels, class Reader>
 HWY_INLINE std::uint64_t read_magnitudes(Reader& reader, const StepModels& models, const PatternReading& pattern,
                                          const StepsAround& around, int threshold, std::uint8_t* pixel,
@@ -172,15 +172,15 @@ HWY_INLINE std::uint64_t read_magnitudes(Reader& reader, const StepModels& model
     if constexpr (!channel_by_channel) expected = expect(pattern, around);
     std::uint64_t steps = 0;
     int before = 0;                              // magnitude of the previous channel
-    int channel_before = -1, signed_before = 0;  // number of that channel, and its steps
+    int channel_before = -1, signed_before = 0;  // previous channel, and its steps
     const auto read = [&](auto order) HWY_ATTR __attribute__((always_inline)) {
         constexpr auto channel = static_cast<std::size_t>(channels == 1 ? 0 : channel_order[order]);
         const int sign = pattern.signs[channel];
         if (!sign) return;
         int magnitude, first;
         if constexpr (order == 0 || channel_by_channel) {
-            // The first channel is computed with scalars: a vector has a higher latency, and all other channels wait
-            // for this one.
+            // The first channel is computed with scalars, because vectors have a higher latency, and all other channels
+            // wait for it.
             const auto at = [&](int x, int y, int of_channel) HWY_ATTR {
                 const auto of = y == 0 ? around.left : x == 0 ? around.above : around.corner;
                 return int{static_cast<std::int16_t>(of >> (16 * of_channel))};
@@ -221,7 +221,7 @@ HWY_INLINE bool read_part(Reader& reader, const StepModels& models, const Readin
                           ReadPixels& pixels, ChangesDecoder::Found& found) {
     const int width = std::min(part_side, block.width - left), bottom = std::min(top + part_side, block.height);
     [[maybe_unused]] const auto threshold_of_each = static_cast<std::uint64_t>(threshold) * 0x000100010001;
-    // `run` is the value that the traits of the pixel above must have for the fast path; ~0 matches none.
+    // `run` is the value that the traits of the pixel above must have for the fast path; ~0 never matches.
     const auto run_of = [](unsigned traits) { return all_alike(traits) ? traits : ~0u; };
     bool too_far = false;
     auto above = pixels.row_traits(left, top - 1), second = pixels.row_traits(left, top - 2);
@@ -250,7 +250,8 @@ HWY_INLINE bool read_part(Reader& reader, const StepModels& models, const Readin
             }
             const StepsAround around{steps, steps_above[x], (steps_above + x)[-1]};
             if constexpr (channels == 3 && !channel_by_channel) {
-                // All up or all down like the neighbours to the left and above: most pixels of a moving object.
+                // All channels go up or all go down, like those of the neighbours to the left and above. Most pixels of
+                // a moving object do.
                 if ((signalled.above[x] & 15u) == run) {
                     const auto down = goes_down(run);
                     const auto [start, count] = tables.alike_pattern[down];
@@ -283,7 +284,7 @@ HWY_INLINE bool read_part(Reader& reader, const StepModels& models, const Readin
     return true;
 }
 
-/// Reads all sub-blocks of a block. Returns `whole` = false as soon as an inconsistency is found.
+/// Reads all sub-blocks of a block. Stops at the first inconsistency and returns false as `whole`.
 template <int channels, class Reader>
 ChangesDecoder::Found read_parts(StepBytes& bytes, Reader reader, const StepModels& models, const BlockPlace& block,
                                  int threshold, HostView<std::uint8_t> tile, HostView<const std::uint8_t> held,

@@ -18,15 +18,15 @@
 #include <span>
 #include <utility>
 
-// Lookup tables for reading blocks of changes, so that little work remains between one symbol and the next.
+// Lookup tables for reading blocks of changes. They reduce the work between one symbol and the next.
 
 namespace framewire::codec {
 
-/// Traits of a pixel in one number: E of format.md in the bits below this one, D from this one on.
+/// Lowest bit of D (format.md) in the traits of a pixel; E occupies the bits below.
 inline constexpr int direction_bit = 2;
 
-/// Contexts of a block while it is read: traits and steps of each pixel. Pixels that are not read yet or lie outside
-/// the block have the value 0; a border around the arrays holds these zeros.
+/// Contexts of a block while it is read: the traits and steps of each pixel. They are 0 for pixels that are not read
+/// yet or lie outside the block, for which the arrays have a border.
 class ReadPixels {
 public:
     /// Returns the traits of a pixel; x and y are at least -2.
@@ -40,14 +40,15 @@ public:
     /// Sets the traits of eight pixels of a row.
     void set_row_traits(int x, int y, std::uint64_t eight) { std::memcpy(&traits_[at(x, y)], &eight, sizeof(eight)); }
 
-    /// Returns the steps of a pixel, 16 bits per channel, channel 0 in the lowest.
+    /// Returns the steps of a pixel as 16 bits per channel, with channel 0 in the lowest bits.
     std::uint64_t& steps(int x, int y) { return steps_[at(x, y)]; }
 
     /// Clears the traits of the sub-block at (left, top).
     void clear_traits(int left, int top) {
         for (int y = top; y < top + part_side; ++y) set_row_traits(left, y, 0);
     }
-    /// Clears traits and steps of the sub-block at (left, top). A block must be clear before it is read.
+    /// Clears the traits and steps of the sub-block at (left, top). All sub-blocks must be clear before a block is
+    /// read.
     void clear_part(int left, int top) {
         clear_traits(left, top);
         for (int y = top; y < top + part_side; ++y) std::memset(&steps(left, y), 0, part_side * sizeof(std::uint64_t));
@@ -63,20 +64,20 @@ private:
     std::array<std::uint64_t, size> steps_{};
 };
 
-/// Contributions of the rows above to the contexts of a sub-block's row, for eight pixels at once.
+/// Contributions of the two rows above to the contexts of a sub-block's row, for eight pixels.
 struct RowAbove {
-    /// Layout of `changed`: this bit is set if the pixel two above changes; the lowest `left_bits` bits are free for E
-    /// of the pixel to the left.
+    /// Layout of `changed`: `second_bit` is set if the pixel two above changes; the lowest `left_bits` bits are left
+    /// free for E of the pixel to the left.
     static constexpr int second_bit = 128, left_bits = 2;
-    /// One byte for each pixel of the row.
+    /// One byte per pixel of the row.
     using Row = std::array<std::uint8_t, part_side>;
 
-    Row changed;  ///< part of the number of changed_model()
+    Row changed;  ///< contribution to the number of the changed model, in the layout above
     Row corner;   ///< traits of the pixel above left, in the upper four bits
-    Row above;    ///< traits of the pixel above, and in the upper four bits those of the pixel above right
+    Row above;    ///< traits of the pixel above; in the upper four bits, those of the pixel above right
 };
-/// Computes the contributions. `above`, `second`: traits of the rows one and two above; `left`, `right`: traits of the
-/// pixels beside the row above.
+/// Computes the contributions. `above` and `second` are the traits of the rows one and two above; `left` and `right`
+/// are the traits of the pixels beside the row above.
 inline RowAbove row_above(std::uint64_t above, std::uint64_t second, std::uint64_t left, std::uint64_t right) {
     static_assert(std::endian::native == std::endian::little);
     constexpr std::uint64_t each = ~std::uint64_t{0} / 255;
@@ -88,17 +89,18 @@ inline RowAbove row_above(std::uint64_t above, std::uint64_t second, std::uint64
             row(to_left << 4), row(above | to_right << 4)};
 }
 
-/// Returns the number of the model for whether a pixel changes. `signalled` is a byte of RowAbove::changed, with E of
-/// the pixel to the left in its lowest bits, and with second_bit also set if the pixel two to the left changes.
+/// Returns the number of the model for whether a pixel changes. `signalled` is a byte of RowAbove::changed; the caller
+/// has added E of the pixel to the left in the lowest bits, and has set second_bit if the pixel two to the left
+/// changes.
 constexpr int changed_model_of(int signalled) {
     const int above = signalled % RowAbove::second_bit >> RowAbove::left_bits,
               left = signalled % (1 << RowAbove::left_bits);
     return changed_model(left, 0, 0, signalled >= RowAbove::second_bit, Predicted::differences, 0) + above;
 }
 
-/// pattern_model() as the union of two table entries: `left` for the pixel to the left or else above left, `above` for
-/// the pixel above or else above right. The index is the traits of the first choice, and those of the second choice in
-/// the upper four bits.
+/// Tables that compute pattern_model() as the bitwise or of two entries: `left` for the pixel to the left, or the one
+/// above left if the former is unchanged; `above` for the pixel above, or else the one above right. An index has the
+/// traits of the first pixel in the lower four bits and those of the second in the upper four.
 struct SignalledPatterns {
     std::array<std::uint8_t, 256> left, above;
 };
@@ -114,19 +116,19 @@ inline constexpr auto signalled_patterns = [] {
     return signalled;
 }();
 
-/// Channels of a pixel in a vector; the last lane is unused.
+/// Number of lanes of a SIMD vector with the channels of a pixel; the last lane is unused.
 inline constexpr int vector_channels = 4;
 
-/// Everything that follows from a pixel's pattern.
+/// Values that depend only on the pattern of a pixel.
 struct PatternReading {
     alignas(8) std::int16_t signs[vector_channels];  ///< direction of each channel: 1, -1 or 0
-    alignas(8) std::int16_t
-        same[vector_channels];  ///< all bits set if the previous changed channel goes in the same direction
-    alignas(8) std::uint8_t
-        before[2 * vector_channels];  ///< shuffle that brings each channel the previous changed channel; 128 yields 0
-    std::uint8_t traits;              ///< traits of the pixel
+    alignas(8) std::int16_t same[vector_channels];   ///< all bits set if the previously coded changed channel goes in
+                                                     ///< the same direction, else 0
+    alignas(8) std::uint8_t before[2 * vector_channels];  ///< shuffle that moves the previously coded changed channel
+                                                          ///< into each lane; 128 yields 0
+    std::uint8_t traits;                                  ///< traits of the pixel
 };
-/// Table of all patterns.
+/// PatternReading of each pattern.
 inline constexpr auto pattern_readings = [] {
     std::array<PatternReading, patterns> readings{};
     for (std::size_t pattern = 0; pattern < patterns; ++pattern) {
@@ -150,7 +152,7 @@ inline constexpr auto pattern_readings = [] {
     return readings;
 }();
 
-/// Traits of a pixel by the symbol of its pattern.
+/// Traits of a pixel, indexed by the symbol of its pattern.
 inline constexpr auto rank_traits = [] {
     std::array<std::uint8_t, patterns_by_frequency.size()> traits{};
     for (std::size_t rank = 0; rank < traits.size(); ++rank)
@@ -158,50 +160,51 @@ inline constexpr auto rank_traits = [] {
     return traits;
 }();
 static_assert(patterns_by_frequency[0] == all_up && patterns_by_frequency[1] == all_down);
-/// Returns true if the traits are those of a pixel whose channels all go in the same direction.
+/// Returns true if all channels of a pixel with these traits go in the same direction.
 constexpr bool all_alike(unsigned traits) { return traits == rank_traits[0] || traits == rank_traits[1]; }
-/// Returns that direction: 0 up, 1 down.
+/// Returns the direction of a pixel if all_alike(traits): 0 up, 1 down.
 constexpr unsigned goes_down(unsigned traits) { return traits >> (direction_bit + 1); }
 static_assert(goes_down(rank_traits[0]) == 0 && goes_down(rank_traits[1]) == 1);
 
-/// Difference from the expected magnitude by the folded number, if the magnitude may be off in both directions.
+/// Difference from the expected magnitude, indexed by the folded number, for magnitudes that can be larger or smaller
+/// than expected.
 inline constexpr std::array<std::int8_t, 8> near_magnitudes = {0, 1, -1, 2, -2, 3, -3, 4};
 
 /// Lookup tables for one set of models.
 struct ReadingTables {
-    /// The magnitude models of the usual case: more than `small_magnitude` is expected, both neighbours count, and they
-    /// are equal or close (0), further apart (1), or far apart (2). The first 3 are for the first channel, those from
-    /// `other_channels` on for the others.
+    /// Number of magnitude models in the usual case: the expected magnitude exceeds `small_magnitude`, and both
+    /// neighbours count. The neighbours are equal or close in model 0, further apart in model 1, and far apart in model
+    /// 2. Models 0 to 2 are for the first channel, and those from `other_channels` on for the others.
     static constexpr int alike_models = 6, other_channels = 3, small_magnitude = 11;
     /// A table entry covers 16 adjacent places.
     static constexpr unsigned guess_shift = 4, guesses_each = rans::probability_one >> guess_shift;
 
-    /// For each of these models and every 16th place, the symbol that has this place: its start and its
-    /// frequency (12 bits each), and the difference from the expected magnitude (8 bits, signed). The frequency is 0 if
-    /// raw bits follow the symbol.
+    /// Table by these models and every 16th place. An entry is the symbol with this place: its start and its frequency
+    /// (12 bits each), and the difference from the expected magnitude (8 bits, signed). The frequency is 0 if raw bits
+    /// follow the symbol.
     std::array<std::uint32_t, std::size_t{alike_models} * guesses_each> alike;
-    /// Places of the pattern in which all channels go up (0) or down (1), if those of the pixels to the left and above
-    /// do the same.
+    /// Places of the pattern in which all channels go up (index 0 of `alike_pattern`) or down (index 1), if the pixels
+    /// to the left and above have the same pattern.
     struct Places {
         std::uint32_t start, count;  ///< interval of rANS places
     };
     std::array<Places, 2> alike_pattern;
-    /// First place that means that the pixel changes, indexed by the argument of changed_model_of().
+    /// First place of the symbol for a changed pixel, indexed by the argument of changed_model_of().
     std::array<std::uint16_t, 256> changes_from;
 
-    /// Returns the first symbol of one of the models in `alike`, for the smallest expected magnitude.
+    /// Returns the first symbol of one of the models of `alike` in its variant for the smallest expected magnitude.
     static constexpr int first(int alike_model) {
         constexpr int fine = 60, first_channel = 30, both_tell = 5;
         const int support = alike_model < other_channels ? both_tell + alike_model : alike_model - other_channels;
         return step_models::magnitude.at(fine + (alike_model < other_channels ? first_channel : 0) + 3 * support);
     }
 };
-/// Returns the tables for `models`, which must be an element of step_model_sets(). Builds all of them at the first
-/// call.
+/// Returns the tables for `models`, which must be an element of step_model_sets(). Builds the tables for all sets at
+/// the first call.
 const ReadingTables& reading_tables(const StepModels& models);
 
-/// Reads the mode of a sub-block and returns whether it changes. Returns nothing if the mode is one of predictions, or
-/// if the bytes have ended.
+/// Reads the mode of a sub-block and returns whether the sub-block changes. Returns nothing if only predictions have
+/// this mode, or if the read went beyond the end of the bytes.
 template <class Reader>
 [[gnu::always_inline]] inline std::optional<bool> read_part_changes(StepBytes& bytes, Reader& reader,
                                                                     const StepModels& models, CodedParts& modes,
@@ -213,59 +216,62 @@ template <class Reader>
     return mode == PartMode::changes;
 }
 
-/// Reads the symbol of a pixel's pattern, or of its sign if gray.
+/// Reads and returns the symbol of a pixel's pattern, or of its sign in gray pictures.
 template <int channels, class Reader>
 [[gnu::always_inline]] inline std::size_t read_pattern(Reader& reader, const StepModels& models, int model) {
     if constexpr (channels == 1) return models.read_flag(reader, step_models::sign.at(model));
     return static_cast<std::size_t>(models.read(reader, step_models::pattern.at(model), step_models::pattern.symbols));
 }
 
-/// Contents of a sub-block in runs that precede the magnitudes in the stream.
+/// Contents of a sub-block in runs without its magnitudes, which come later in the stream.
 struct RunPart {
-    /// Folded magnitudes must have this many readable bytes before and after them.
+    /// Number of bytes that must be readable before and after the folded magnitudes.
     static constexpr std::size_t padding = 8;
 
     int left, top, width, height;        ///< position in the block and size, in pixels
     std::array<RunRow, part_side> rows;  ///< kinds and edges from the top; rows beyond `height` are unchanged
     /// Patterns of the pixels of mixed rows.
     std::array<std::array<Pattern, part_side>, part_side> mixed;
-    std::array<int, 3> counts;  ///< number of magnitudes per channel, in the order of coding
-    std::uint32_t first;        ///< index of its first magnitude among those of the block
+    std::array<int, 3> counts;  ///< number of magnitudes per channel, in coding order
+    std::uint32_t first;        ///< index of the sub-block's first magnitude among those of the block
 };
 
-/// Reconstructs the differences of blocks in runs from their folded magnitudes. Large; keep one per thread. Not
-/// thread-safe.
+/// Reconstructs the differences of blocks in runs from their folded magnitudes. Not thread-safe. The object is large,
+/// so keep one per thread instead of creating one per block.
 class RunPartMaker {
 public:
-    /// Reconstructs one block. `parts`: the sub-blocks in `changed`, in the order of coding. `folded`: all magnitudes
-    /// of the block, each less than max_steps, with RunPart::padding bytes around them. Writes the differences of these
-    /// sub-blocks to `tile`, which has 64x64 pixels. Returns false if a difference is too large for a byte.
+    /// Reconstructs one block. `parts` has the sub-blocks in `changed`, in coding order. `folded` points to all
+    /// magnitudes of the block, each less than max_steps, with RunPart::padding readable bytes before and after them.
+    /// Writes the differences of these sub-blocks to `tile`, which has 64x64 pixels. Returns false if a difference is
+    /// too large for a byte.
     bool make(const BlockPlace& block, std::span<const RunPart> parts, PartSet changed, const std::uint8_t* folded,
               int threshold, HostView<std::uint8_t> tile);
 
-    /// Two sub-blocks that do not depend on each other share vectors. There is a lane for each row of both and each of
-    /// four channels, of which three are used at most.
+    /// A pair of sub-blocks that do not depend on each other is computed in the same SIMD vectors. There is a lane for
+    /// each row of both sub-blocks in each of four channels, of which at most three are used.
     static constexpr std::size_t of_pair = 2, channel_lanes = of_pair * part_side, lanes = 4 * channel_lanes;
-    /// One byte for each lane.
+    /// One byte per lane.
     using Lanes = std::array<std::uint8_t, lanes>;
-    /// Rows of pixels: `channel_lanes` bytes per channel, the rows of the second sub-block after those of the first.
+    /// Rows of pixels, with `channel_lanes` bytes per channel. The rows of the second sub-block follow those of the
+    /// first.
     using Rows = std::array<Lanes, channel_lanes>;
 
-    /// Working memory of a pair.
+    /// Working memory for a pair of sub-blocks.
     struct Pair {
-        // Folded magnitudes plus 1, 0 if a pixel is unchanged, and directions. Each row is skewed by one byte against
-        // the row above it, and each channel by one byte against the previous one. The bytes beside the pixels are 0.
+        // Folded magnitudes plus 1 (0 for unchanged pixels), and directions. Each row is shifted by one byte from the
+        // row above it, and each channel by one byte from the previous one. The bytes beside the pixels are 0.
         alignas(64) Rows folded{}, ways{};
-        // The same transposed to turns; then replaced by the magnitudes. The last turn does not fit into the rows.
+        // The arrays above, transposed to turns; the magnitudes then replace the folded ones. The last turn does not
+        // fit into the rows, so it is stored separately.
         alignas(64) Rows by_turns, ways_by_turns;
         alignas(64) Lanes last_turn{}, last_ways{};
-        // Pixels above each sub-block, beginning with the corner, and pixels to the left of both.
+        // Pixels above each sub-block, beginning with the corner, and pixels to the left of both sub-blocks.
         alignas(64) std::array<Lanes, of_pair> above{}, ways_above{};
         alignas(64) Lanes left{}, ways_left{};
         alignas(64) Rows made;  // differences as bytes, in the layout of `folded`
     };
-    /// Number of pairs and of sub-blocks computed together. Each turn waits for the one before it, so a second pair
-    /// fills the gaps.
+    /// Number of pairs, and number of sub-blocks, that are computed together. Each turn waits for the previous one, so
+    /// a second pair fills the gaps.
     static constexpr std::size_t most_pairs = 2, at_once = most_pairs * of_pair;
     std::array<Pair, most_pairs> pairs;
 
@@ -279,7 +285,7 @@ public:
         std::array<std::uint8_t, 3> corner, corner_way;
     };
     std::array<Left, parts_per_row> left;
-    // Behaviours of the same pixels, as bits of run_layout::Does.
+    // Behaviours of these pixels, as bits of run_layout::Does.
     std::array<std::uint8_t, parts_per_row> above_does, above_end_does, left_does, corner_does;
 };
 
@@ -306,14 +312,14 @@ inline void store_eight(std::uint64_t eight, std::uint8_t* to) { std::memcpy(to,
 /// Directions of pixels, as bytes.
 constexpr std::uint8_t up = 1, down = 2;
 
-/// Set of behaviours that occur among some pixels.
+/// Set of the behaviours that occur among some pixels.
 enum Does : std::uint8_t { some_go_up = 1, some_go_down = 2, some_stay = 4, anything = 7 };
 
-/// Behaviours of the pixels of a row, and of the last of its eight pixels.
+/// Behaviours of all pixels of a row, and of the last of its eight pixels.
 struct RowDoes {
     std::uint8_t all, last;
 };
-/// Table by RowKind. A mixed row may contain anything.
+/// Behaviours by RowKind. A mixed row may contain any of them.
 constexpr std::array<RowDoes, 8> row_does = {{{some_stay, some_stay},
                                               {some_go_up, some_go_up},
                                               {some_go_down, some_go_down},
@@ -323,7 +329,7 @@ constexpr std::array<RowDoes, 8> row_does = {{{some_stay, some_stay},
                                               {some_go_down | some_stay, some_go_down},
                                               {some_go_down | some_stay, some_stay}}};
 
-/// Returns the lane in which the pixels of row `y` of a channel begin: each row and each channel is skewed by one.
+/// Returns the byte at which the pixels of row `y` of a channel begin; each row and each channel is shifted by one.
 constexpr std::size_t slanted(std::size_t channel, std::size_t y) {
     return RunPartMaker::channel_lanes * channel + y + channel;
 }
@@ -338,7 +344,7 @@ struct Made {
     std::size_t column, row;  ///< position among the sub-blocks of the block
     std::uint8_t does;        ///< behaviours of its pixels and of the pixels around it
 
-    /// Returns the common direction of all changed pixels. Meaningless if there is none.
+    /// Returns the direction that all changed pixels have in common. Meaningless if there is none.
     std::uint8_t way() const { return does & some_go_down ? down : up; }
 };
 
@@ -351,8 +357,8 @@ inline void begin_block(RunPartMaker& maker) {
         does->fill(some_stay);
 }
 
-/// Returns the behaviours of a sub-block's pixels and of those around it, and stores those of its last row and column
-/// for the sub-blocks after it.
+/// Returns the behaviours of the pixels in a sub-block and around it. Stores those of its last row and column for the
+/// following sub-blocks.
 inline std::uint8_t look_around(const RunPart& part, std::size_t column, std::size_t row, RunPartMaker& maker) {
     std::uint8_t does = part.width < part_side || part.height < part_side ? some_stay : 0, last_column = 0;
     RowDoes last{};
@@ -369,7 +375,7 @@ inline std::uint8_t look_around(const RunPart& part, std::size_t column, std::si
     return static_cast<std::uint8_t>(does | around);
 }
 
-/// Updates the state between sub-blocks for one without changes.
+/// Updates the state between sub-blocks after a sub-block without changes.
 inline void pass(std::size_t column, std::size_t row, RunPartMaker& maker) {
     auto& left = maker.left[row];
     left.magnitudes = left.ways = {};
@@ -384,8 +390,8 @@ inline void pass(std::size_t column, std::size_t row, RunPartMaker& maker) {
     maker.above_does[column] = maker.above_end_does[column] = maker.left_does[row] = some_stay;
 }
 
-/// Writes the folded magnitudes of a sub-block, and with `has_ways` the directions, into place `at` of a pair. `folded`
-/// points to the sub-block's first magnitude.
+/// Writes the folded magnitudes of a sub-block, and its directions if `has_ways` is set, to place `at` of a pair.
+/// `folded` points to the sub-block's first magnitude.
 template <int channels, bool has_ways>
 void lay_out(const RunPart& part, const std::uint8_t* folded, std::size_t at, RunPartMaker::Pair& pair) {
     std::array<const std::uint8_t*, channels> next;
@@ -427,7 +433,7 @@ void lay_out(const RunPart& part, const std::uint8_t* folded, std::size_t at, Ru
         }
     }
     if constexpr (channels == 3) {
-        // The last pixel of the last channel would lie one byte beyond its row. It goes into a turn of its own.
+        // The last pixel of the last channel would lie one byte beyond its row, so it is stored in a separate turn.
         constexpr std::size_t last = part_side - 1, byte = slanted(2, last) + last;
         const auto row = first_row + last, lane = lanes_of(2, at) + last;
         pair.last_turn[lane] = std::exchange(pair.folded[row][byte], std::uint8_t{0});
@@ -468,7 +474,7 @@ void take_surroundings(const Made& of, RunPartMaker& maker, std::size_t at, RunP
     }
 }
 
-/// Returns 1 in each byte that is not 0.
+/// Returns a number with 1 in each byte in which `eight` is not 0, and 0 in the others.
 constexpr std::uint64_t ones_where_any(std::uint64_t eight) {
     constexpr std::uint64_t lower = 0x7f * each_byte;
     return (((eight & lower) + lower) | eight) >> 7 & each_byte;
@@ -480,18 +486,19 @@ constexpr std::uint64_t ones_where_any(std::uint64_t eight) {
 struct FoundChanges {
     bool whole;           ///< false if the bytes are broken
     std::uint32_t count;  ///< number of nonzero differences
-    PartSet parts;        ///< the sub-blocks that may have differences, even if the bytes are broken
+    PartSet parts;        ///< sub-blocks that may have differences; valid even if the bytes are broken
 };
 
 /// Reader for the form "changes in runs". Not thread-safe.
 class RunsReader {
 public:
-    /// Reads a block; `bytes` begin after the number that marks the form. The other arguments and the result are those
-    /// of ChangesDecoder::decode(). The caller must clear the traits of the changed sub-blocks in `pixels` afterwards.
+    /// Reads a block. `bytes` begins after the number that identifies the form. `words` and `pixels` are working
+    /// memory; the other arguments and the result are those of ChangesDecoder::decode(). Afterwards, the caller must
+    /// clear the traits of the changed sub-blocks in `pixels`.
     FoundChanges read(StepBytes& words, std::span<const std::uint8_t> bytes, const BlockPlace& block, int threshold,
                       HostView<std::uint8_t> tile, HostView<const std::uint8_t> held, ReadPixels& pixels);
 
-    // Intermediate results: sub-blocks, sizes and classes of their magnitudes, and the folded magnitudes.
+    // Intermediate results: the sub-blocks, the numbers and classes of their magnitudes, and the folded magnitudes.
     std::array<RunPart, std::size_t{parts_per_row} * parts_per_row> parts;
     std::size_t part_count = 0;
     std::array<ResidualPart, 3 * std::size_t{parts_per_row} * parts_per_row> sizes;
@@ -502,16 +509,17 @@ private:
     RunPartMaker maker_;
 };
 
-/// Decoder for the forms "changes" and "changes in runs" of format.md. Never writes outside the block. It refuses
-/// inconsistent bytes; some damage is undetectable and decodes to other changes within the block. Not thread-safe;
+/// Decoder for the forms "changes" and "changes in runs" of format.md. Never writes outside the block. It rejects
+/// inconsistent bytes, but some damage is undetectable and decodes to wrong changes within the block. Not thread-safe;
 /// keeps its memory between calls.
 class ChangesDecoder {
 public:
     /// Result of decode().
     using Found = FoundChanges;
-    /// Decodes one block. Writes the differences of the changed sub-blocks to `tile`, which has 64x64 pixels, also for
-    /// smaller blocks at the edges of the frame. If `found.whole` is false the bytes are broken and the tile is partly
-    /// written. `held` is the frame to which the differences will be added; the decoder only prefetches its bytes.
+    /// Decodes one block. Writes the differences of the changed sub-blocks to `tile`, which always has 64x64 pixels,
+    /// even for smaller blocks at the edges of the frame. If `whole` of the result is false, the bytes are broken, and
+    /// the tile may be partly written. `held` is the frame to which the caller will add the differences; the decoder
+    /// only prefetches its bytes.
     Found decode(std::span<const std::uint8_t> bytes, const BlockPlace& block, int threshold,
                  HostView<std::uint8_t> tile, HostView<const std::uint8_t> held);
 

@@ -18,11 +18,11 @@
 #include <utility>
 #include <vector>
 
-//  rANS coding in SIMD lanes, one state per lane. Symbols are independent between lanes, but the words of all lanes
-// share one stream: words that move out are compacted by a table of shuffles when encoding, and spread to their lanes
-// by another one when decoding.
+// rANS coding in SIMD lanes, with one state per lane. The symbols of different lanes are independent, but the words of
+// all lanes share one stream. The encoder uses a table of shuffles to compact the words that move out, and the decoder
+// uses another one to spread words to their lanes.
 
-// Shared by all targets. The guard keeps it from being compiled once per target.
+// Shared by all SIMD targets. The guard prevents one definition per target.
 #ifndef FRAMEWIRE_DELTA_LANES_SHARED
 #define FRAMEWIRE_DELTA_LANES_SHARED
 
@@ -32,11 +32,11 @@ namespace lanes_shared {
 constexpr std::size_t most_at_once = 8;
 constexpr std::uint32_t other_residual = picture_models::small_symbols - 1;
 
-/// Shuffles that move words between their lanes and adjacent positions, for each set of lanes as bits.
+/// Shuffles that move words between lanes and adjacent positions, indexed by a bit set of the lanes that have a word.
 struct LaneOrders {
     std::uint8_t spread[256][most_at_once];  ///< per lane: the index of its word among adjacent ones
     std::uint8_t gathered4[16][most_at_once],
-        gathered8[256][most_at_once];  ///< the lanes of the set, at the end of the array
+        gathered8[256][most_at_once];  ///< numbers of the lanes in the set, at the end of the array
 };
 constexpr LaneOrders lane_orders = [] {
     LaneOrders orders{};
@@ -62,7 +62,7 @@ inline std::uint32_t put_residual(const rans::Symbol* symbols, bool small, std::
     return rans::put(state, symbols[other ? other_residual : residual], word);
 }
 
-/// A block of a delta frame while it is coded, last entry first. `count` entries are left.
+/// A block of a delta frame that is being coded, last entry first. `count` entries are not coded yet.
 struct LaneCoding {
     const LaneSymbol* symbols;
     const rans::Symbol* one_by_one;
@@ -80,7 +80,7 @@ struct LaneCoding {
         std::fill_n(states, step_states::most, rans::least_state);
     }
 
-    /// Codes the entries of the last turn, if it is incomplete.
+    /// Codes the entries of the last turn if it has fewer entries than `lanes`.
     void put_last_turn(std::size_t lanes) {
         while (count % lanes != 0) {
             --count;
@@ -88,7 +88,7 @@ struct LaneCoding {
             state = rans::put(state, one_by_one[entries[count]], word);
         }
     }
-    /// Writes all states but the first.
+    /// Writes all states except the first.
     PutSteps finish(std::size_t lanes) {
         for (auto lane = lanes; --lane > 0;) {
             *--word = static_cast<std::uint16_t>(states[lane] >> 16);
@@ -98,8 +98,8 @@ struct LaneCoding {
     }
 };
 
-/// Input words of read_all(), consumed turn by turn. A turn never reads more than `bytes_per_turn`, so close to the end
-/// the words are copied to a buffer padded with zeros, and no single read needs a bound check.
+/// Input words of read_all(), which reads them turn by turn. A turn reads at most `bytes_per_turn` bytes. Near the end,
+/// the words are copied to a buffer that is padded with zeros, so that single reads need no bound check.
 class TurnWords {
 public:
     static constexpr std::ptrdiff_t bytes_per_turn = 2 * 2 * residual_lanes, loaded_at_once = 2 * most_at_once;
@@ -117,7 +117,7 @@ public:
         }
         return at_;
     }
-    /// `at` is the address after the words of the turn. Returns false if that is beyond the end.
+    /// Ends a turn; `at` is the address after its words. Returns false if `at` is beyond the end of the input.
     bool end_turn(const std::uint8_t* at) {
         at_ = at;
         return at_ <= end_;
@@ -134,7 +134,8 @@ private:
 // Loads a little-endian word.
 inline std::uint32_t load_word(const std::uint8_t* from) { return static_cast<std::uint32_t>(from[0] | from[1] << 8); }
 
-/// Decodes one residual with one state. `place` is the entry of LaneTables::places for its class and place.
+/// Decodes one residual with one state. `place` is the entry of LaneTables::places for the residual's class and the
+/// state's place.
 inline void read_residual(std::uint32_t place, bool small, std::uint32_t& state, const std::uint8_t*& words,
                           std::uint8_t& residual) {
     state = (place >> LaneTables::place_bits & (rans::probability_one - 1)) * (state >> rans::probability_bits) +
@@ -172,14 +173,14 @@ using D16 = hn::Rebind<std::uint16_t, D32>;
 using D8 = hn::Rebind<std::uint8_t, D32>;
 using DBytesOf16 = hn::Repartition<std::uint8_t, D16>;
 
-// Permutes lanes by a table of bytes.
+// Permutes lanes; byte i of `order` is the source of lane i.
 HWY_INLINE hn::VFromD<D32> reorder(hn::VFromD<D32> v, const std::uint8_t* order) {
     const D32 d32;
     return hn::TableLookupLanes(
         v, hn::IndicesFromVec(d32, hn::BitCast(DSigned(), hn::PromoteTo(d32, hn::LoadU(D8(), order)))));
 }
 
-// Returns a mask as bits.
+// Returns a mask as a bit set.
 template <class Mask>
 HWY_INLINE unsigned bits_of(Mask mask) {
     std::uint8_t bits[8] = {};
@@ -197,8 +198,8 @@ HWY_INLINE hn::VFromD<D32> high_product(hn::VFromD<D32> a, hn::VFromD<D32> b) {
     return hn::OddEven(hn::BitCast(d32, hn::MulEven(odd(a), odd(b))), hn::BitCast(d32, hn::ShiftRight<32>(even)));
 }
 
-/// Loads the symbols index(0), index(1) and so on, half as many as a vector has lanes. Single loads are faster here
-/// than a gather.
+/// Loads the symbols index(0), index(1) and so on, for half of the lanes of a vector. Single loads are faster here than
+/// a gather.
 template <class Index>
 HWY_INLINE hn::VFromD<D64> half_of(const LaneSymbol* symbols, Index index) {
     const hn::FixedTag<std::uint64_t, 2> two;
@@ -212,8 +213,7 @@ HWY_INLINE hn::VFromD<D64> half_of(const LaneSymbol* symbols, Index index) {
         return hn::Combine(D64(), pair(2), pair(0));
 }
 
-/// Codes one symbol in each lane: symbol index(i) in lane i. Words that move out go before `word`. Returns the new
-/// states.
+/// Codes symbol index(i) in each lane i. Writes words that move out before `word`. Returns the new states.
 template <class Index>
 HWY_INLINE hn::VFromD<D32> put_vector(const LaneSymbol* symbols, Index index, hn::VFromD<D32> state,
                                       std::uint16_t*& word) {
@@ -228,8 +228,8 @@ HWY_INLINE hn::VFromD<D32> put_vector(const LaneSymbol* symbols, Index index, hn
         hn::And(hn::ShiftRight<LaneTables::bias_bits>(step), hn::Set(d32, (1u << LaneTables::frequency_bits) - 1));
     const auto bias = hn::And(step, hn::Set(d32, (1u << LaneTables::bias_bits) - 1));
     const auto shift = hn::ShiftRight<LaneTables::bias_bits + LaneTables::frequency_bits>(step);
-    // A word moves out from 2^15 / 4096 * 2^16 times the frequency on. All states are below 2^31, so signed comparison
-    // works.
+    // A word moves out if the state is at least 2^15 / 4096 * 2^16 times the frequency. All states are below 2^31, so a
+    // signed comparison is correct.
     const auto limit = hn::BitCast(d_signed, hn::ShiftLeft<19>(frequency));
     const auto full = hn::Not(hn::Gt(limit, hn::BitCast(d_signed, state)));
     const auto set = bits_of(full);
@@ -242,8 +242,8 @@ HWY_INLINE hn::VFromD<D32> put_vector(const LaneSymbol* symbols, Index index, hn
     return hn::Add(hn::Add(state, bias), hn::Mul(quotient, complement));
 }
 
-/// The states of a block in registers. A block with 32 states needs several vectors, which are independent of each
-/// other.
+/// The states of a block that is being coded, in registers. 32 states take several vectors, which are independent of
+/// each other.
 template <std::size_t vectors>
 class StatesInVectors {
 public:
@@ -251,8 +251,8 @@ public:
         : coding_(coding), symbols_(coding.symbols), end_(coding.entries + coding.count), word_(coding.word) {
         for (std::size_t i = 0; i < vectors; ++i) of_[i] = hn::Load(D32(), coding.states + i * hn::Lanes(D32()));
     }
-    /// Codes as many of the last remaining symbols as a vector has lanes. Call it for each vector in turn, the last one
-    /// first.
+    /// Codes the last remaining symbols, as many as a vector has lanes, with the states of one vector. Call it for each
+    /// vector in turn, the last one first.
     HWY_INLINE void put(std::size_t vector) {
         end_ -= hn::Lanes(D32());
         const auto* const next = end_;
@@ -274,7 +274,7 @@ private:
     hn::VFromD<D32> of_[vectors];
 };
 
-// Codes all remaining symbols; their number must be a multiple of `lanes`.
+// Codes all remaining symbols. Their number must be a multiple of `lanes`.
 template <std::size_t lanes>
 HWY_INLINE void put_left(LaneCoding& coding) {
     constexpr std::size_t vectors = lanes / hn::MaxLanes(D32());
@@ -298,7 +298,7 @@ std::array<PutSteps, 2> put_two_step_entries(LaneCoding& one, LaneCoding& other)
     other.put_last_turn(lanes);
     {
         StatesInVectors<vectors> states(one), other_states(other);
-        // Both blocks take turns until the shorter one is finished; the rest of the longer one follows alone.
+        // The blocks take turns until the shorter one is finished. The rest of the longer one is coded alone below.
         for (auto turns = std::min(one.count, other.count) / lanes; turns > 0; --turns)
             for (auto i = vectors; i-- > 0;) {
                 states.put(i);
@@ -311,8 +311,8 @@ std::array<PutSteps, 2> put_two_step_entries(LaneCoding& one, LaneCoding& other)
     return {one.finish(lanes), other.finish(lanes)};
 }
 
-// put_residuals() for one target. Whole vectors of residuals of one sub-block are coded together, unless one of them
-// needs raw bits; the others are coded one by one.
+// Implements put_residuals() for one SIMD target. A whole vector of residuals of one sub-block is coded at once, unless
+// one of them needs raw bits. All other residuals are coded one by one.
 std::uint16_t* put_all(const LaneTables& tables, const rans::Symbol* symbols, const ResidualPart* parts,
                        std::size_t part_count, const std::uint8_t* residuals, std::size_t index, std::uint16_t* word) {
     const D32 d32;
@@ -357,13 +357,13 @@ std::uint16_t* put_all(const LaneTables& tables, const rans::Symbol* symbols, co
 
 namespace {
 
-/// Decoder of residuals with all states in registers.
+/// Decoder for residuals that keeps all states in registers.
 class ResidualLanes {
     using V = hn::VFromD<D32>;
     static constexpr std::size_t n = hn::MaxLanes(D32()), vectors = residual_lanes / n;
 
 public:
-    /// `classes` has one entry for each residual, and `residual_lanes` more.
+    /// Creates a decoder. `classes` has one entry per residual, and `residual_lanes` more as padding.
     HWY_INLINE ResidualLanes(const LaneTables& tables, const std::uint8_t* classes, const std::uint32_t* states)
         : places_(tables.places.data()), classes_(classes) {
         for (std::size_t v = 0; v < vectors; ++v) {
@@ -372,7 +372,7 @@ public:
         }
     }
 
-    /// Reads one residual for each lane of vector `v`; the first of them is residual `index`.
+    /// Reads one residual in each lane of vector `v`, beginning with residual `index`.
     HWY_INLINE void read(std::size_t v, std::size_t index, const std::uint8_t*& words, std::uint8_t* residuals) {
         const D32 d32;
         const DSigned d_signed;
@@ -380,15 +380,16 @@ public:
         const auto place = look_up(v);
         const auto symbol =
             hn::BitCast(d_signed, hn::ShiftRight<LaneTables::place_bits + LaneTables::frequency_bits>(place));
-        // A residual with raw bits reads them before the next lane reads its word, so the lanes must go in order.
+        // The raw bits of a residual may need a word before the next lane reads its word, so the lanes must be read in
+        // order.
         if (HWY_UNLIKELY(!hn::AllFalse(d_signed, hn::Eq(symbol, hn::Set(d_signed, LaneTables::other))))) {
             read_one_by_one(v, n, index, words, residuals);
         } else {
             const auto frequency = hn::And(hn::ShiftRight<LaneTables::place_bits>(place), place_mask);
             const auto state = hn::Add(hn::Mul(frequency, hn::ShiftRight<rans::probability_bits>(states_[v])),
                                        hn::And(place, place_mask));
-            // States of invalid streams may have the highest bit set. Those are not low either, so the test must be
-            // unsigned.
+            // States of invalid streams may have the highest bit set. They do not need a word either, so the test must
+            // be unsigned.
             const auto is_low = hn::Eq(hn::ShiftRight<15>(state), hn::Zero(d32));
             const auto set = bits_of(hn::RebindMask(d_signed, is_low));
             const auto ahead = hn::BitCast(D16(), hn::LoadU(DBytesOf16(), words));
@@ -426,7 +427,8 @@ private:
         const auto of_class = hn::ShiftLeft<rans::probability_bits>(hn::PromoteTo(d32, hn::LoadU(D8(), classes)));
         hn::Store(hn::Or(hn::And(states_[v], hn::Set(d32, rans::probability_one - 1)), of_class), d32, next_ + v * n);
     }
-    // Looks up the lanes of a vector. Loads of pairs are faster here than a gather or loads into single lanes.
+    // Looks up the table entries for the lanes of a vector. Combining pairs of loads is faster here than a gather or
+    // loads into single lanes.
     template <class D = D64>
     HWY_INLINE V look_up(std::size_t v) const {
         const auto pair = [&](std::size_t at) HWY_ATTR {
@@ -451,7 +453,7 @@ private:
 
 }  // namespace
 
-// read_residuals() for one target.
+// Implements read_residuals() for one SIMD target.
 bool read_all(const LaneTables& tables, const std::uint8_t* classes, std::size_t count, const std::uint32_t* states,
               std::span<const std::uint8_t> bytes, std::uint8_t* residuals) {
     constexpr std::size_t n = hn::MaxLanes(D32());
@@ -519,7 +521,7 @@ bool read_residuals(std::span<const std::uint8_t> bytes, std::span<const Residua
     std::memcpy(states, bytes.data(), state_bytes);
     for (const auto state : states)
         if (!rans::is_state(state)) return false;
-    // Class of each residual. Whole sub-blocks of 64 are filled at once, so the array is longer than needed.
+    // Class of each residual. The class of a sub-block is always written 64 times, so the array is longer than needed.
     std::array<std::uint8_t, most_residuals + most_each + residual_lanes> classes;
     auto* end = classes.data();
     for (const auto& part : parts) {
@@ -537,7 +539,8 @@ bool read_residuals(std::span<const std::uint8_t> bytes, std::span<const Residua
 
 #if HWY_ONCE
 
-// Lookup tables for kernels: the host builds the same tables as for the CPU and uploads them in one allocation.
+// Lookup tables for kernels. The host derives them from the models that the CPU uses, and uploads them in one
+// allocation.
 
 namespace framewire::codec {
 namespace {
@@ -547,7 +550,7 @@ ChainSymbol chain_symbol(const rans::Symbol& symbol) {
             std::uint32_t{symbol.complement} << ChainSymbol::shift_bits | symbol.shift};
 }
 
-// Concatenation of tables, each at a multiple of 16 bytes. add() returns the offset of the table.
+// Concatenation of tables, each aligned to 16 bytes. add() returns the offset of the added table.
 class Tables {
 public:
     template <class T>
@@ -584,7 +587,7 @@ DeviceCoderTables::DeviceCoderTables(const cuda::Stream& stream) {
                pictures_at = all.add(pictures), ranks_at = all.add(pattern_ranks);
     memory_ = cuda::DeviceBuffer(all.bytes().size());
     cuda::upload(all.bytes().data(), memory_.data(), all.bytes().size(), stream);
-    // The host copy is freed on return.
+    // Wait for the upload, because the host copy is freed on return.
     stream.synchronize();
     const auto* const first = memory_.data();
     // Turn the offsets into addresses in device memory.
@@ -600,8 +603,8 @@ DeviceCoderTables::DeviceCoderTables(const cuda::Stream& stream) {
 
 }  // namespace framewire::codec
 
-// Tables for coding in SIMD lanes, derived from the trained models. Each table packs everything that one lane needs
-// for a symbol into one number, so that one load fetches it.
+// Tables for coding in SIMD lanes, derived from the trained models. An entry packs all that a lane needs to know about
+// a symbol into one number, so that a single load fetches it.
 
 namespace framewire::codec {
 namespace {
@@ -626,7 +629,7 @@ const LaneTables& lane_tables() {
             const int count = small ? picture_models::small_symbols : 256;
             for (int symbol = 0; symbol < count; ++symbol) {
                 const auto frequency = models.frequency(LaneTables::first(part_class) + symbol);
-                // The last symbol of a small class announces raw bits.
+                // The last symbol of a small class means that raw bits follow.
                 const int residual = small && symbol + 1 == count ? LaneTables::other : symbol;
                 for (std::uint32_t i = 0; i < frequency; ++i)
                     *place++ = i | frequency << LaneTables::place_bits |

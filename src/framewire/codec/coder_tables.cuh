@@ -16,7 +16,7 @@ __device__ int first_symbol(int model) {
     return first + model * symbols;
 }
 
-/// Loads a symbol from a table with one access.
+/// Loads a symbol from a table with a single access.
 __device__ inline ChainSymbol chain_symbol(const ChainSymbol* table, int index) {
     const auto symbol = __ldg(reinterpret_cast<const uint4*>(table + index));
     return {symbol.x, symbol.y, symbol.z, symbol.w};
@@ -30,19 +30,19 @@ __device__ inline ChainSymbol chain_bits(std::uint32_t value, int bits) {
             complement << ChainSymbol::shift_bits | static_cast<std::uint32_t>(rest - 1)};
 }
 
-/// Returns the state after one more symbol. If necessary, a word must have been moved out before.
+/// Encodes a symbol and returns the new state. If necessary, the caller must have moved out a word before.
 __device__ inline std::uint32_t state_after(std::uint32_t state, const ChainSymbol& symbol) {
     // Funnel shifts use the lowest five bits of the shift operand.
     const auto quotient = __funnelshift_r(__umulhi(state, symbol.reciprocal), 0u, symbol.factor_and_shift);
     return state + symbol.bias + quotient * (symbol.factor_and_shift >> ChainSymbol::shift_bits);
 }
 
-/// Returns true if the symbol has a frequency of 1, for which state_after_word() has no short form.
+/// Returns true if the symbol has the frequency 1, for which state_after_word() has no fast form.
 __device__ inline bool is_rarest(const ChainSymbol& symbol) { return symbol.reciprocal == ~0u; }
 
-/// Moves a word out of the state if necessary and returns the state after the symbol. `plain`: the symbol is not one of
-/// frequency 1. Because (state >> 16) / frequency equals (state / frequency) >> 16, both outcomes can be computed
-/// before it is known which one applies.
+/// Removes a word from the state if necessary, encodes a symbol and returns the new state. `plain`: whether the symbol
+/// is known not to have the frequency 1. Because (state >> 16) / frequency equals (state / frequency) >> 16, both
+/// possible results are computed before it is known which one applies.
 template <bool plain>
 __device__ inline std::uint32_t state_after_word(std::uint32_t state, const ChainSymbol& symbol) {
     const bool full = state >= symbol.first_too_large;
@@ -56,7 +56,7 @@ __device__ inline std::uint32_t state_after_word(std::uint32_t state, const Chai
     return full ? without_word : as_it_is;
 }
 
-/// Shared memory of a warp's chains: symbols to encode next, and the words that result.
+/// Shared memory for the chains of a warp: the symbols to encode next, and the resulting words.
 struct ChainMemory {
     static constexpr int symbols_at_once = 128;
 
@@ -64,22 +64,24 @@ struct ChainMemory {
     std::uint16_t words[symbols_at_once];
 };
 
-/// Interleaved rANS states, one in each of a warp's first lanes. Symbol i goes to state i modulo their number, and the
-/// last symbol is encoded first. The words end before `word`. All lanes of the warp call together; lanes beyond the
-/// states encode the same symbols again, without effect.
+/// Interleaved rANS states in the first lanes of a warp, one per lane. Symbol i uses state i modulo `states`, and the
+/// last symbol is encoded first. All lanes of the warp call the members together; the lanes without a state repeat the
+/// work of others, without effect.
 template <int states>
 class Chains {
 public:
-    /// Begins with states of value `state`. `memory` must not be used otherwise until finish().
+    /// Begins with the value `state` in each state. The words will end before `word`. `memory` must not be used for
+    /// anything else until finish().
     __device__ Chains(std::uint16_t* word, ChainMemory& memory, std::uint32_t state = rans::least_state)
         : state_(state), word_(word), memory_(&memory) {}
 
-    /// Encodes `count` symbols. Each is looked up by one lane as symbol_of(entry_at(i)); both callables may read memory
-    /// and are called well before the symbol is encoded.
+    /// Encodes `count` symbols. One lane looks up symbol i as symbol_of(entry_at(i)). Both callables are called well
+    /// before the symbol is encoded, to hide the latency of memory.
     template <class EntryAt, class SymbolOf>
     __device__ void put_all(int count, EntryAt&& entry_at, SymbolOf&& symbol_of) {
         const int lane = static_cast<int>(threadIdx.x % 32);
-        // Pipelined: while one turn is encoded, the symbols of the next turn and the entries of the one after it load.
+        // Pipeline: while a turn is encoded, the symbols of the next turn and the entries of the turn after that are
+        // loaded.
         constexpr int each = at_once / 32;
         std::uint32_t entries_after[each];
         ChainSymbol next[each];
@@ -115,7 +117,7 @@ public:
             rare ? put_turn<false>(min(count - from, at_once)) : put_turn<true>(min(count - from, at_once));
         }
     }
-    /// Encodes one symbol. Requires a single state.
+    /// Encodes one symbol. Only for a single state.
     __device__ void put(const ChainSymbol& symbol) {
         static_assert(states == 1);
         if (state_ >= symbol.first_too_large) {
@@ -124,14 +126,14 @@ public:
         }
         state_ = state_after_word<false>(state_, symbol);
     }
-    /// Writes all states but the first before the words and returns a chain that continues with the first one.
+    /// Writes all states except the first before the words, and returns a chain that continues with the first state.
     __device__ Chains<1> others_finished() const {
         const int lane = static_cast<int>(threadIdx.x % 32);
         auto* const word = word_ - 2 * (states - 1);
         if (lane > 0 && lane < states) write_state(word + 2 * lane - 2);
         return {word, *memory_, __shfl_sync(~0u, state_, 0)};
     }
-    /// Writes the state, which ends the chain, and returns the beginning of the words. Requires a single state.
+    /// Writes the state, which ends the chain, and returns the beginning of the words. Only for a single state.
     __device__ std::uint16_t* finish() const {
         static_assert(states == 1);
         if (threadIdx.x % 32 == 0) write_state(word_ - 2);
@@ -140,7 +142,7 @@ public:
 
 private:
     static constexpr int at_once = ChainMemory::symbols_at_once;
-    static constexpr int longest_run = 8;  // symbols of one state per step of put_turn()
+    static constexpr int longest_run = 8;  // maximum number of symbols per state in a step of put_turn()
     static_assert(32 % states == 0);
 
     // Returns a symbol that leaves the state unchanged.
@@ -151,14 +153,14 @@ private:
         to[1] = static_cast<std::uint16_t>(state_ >> 16);
     }
 
-    // Encodes the first `count` symbols in memory. `plain`: none has a frequency of 1. The warp has no other work, so
-    // the length of the dependency chain decides the speed: the states first pass through several symbols, and only
-    // then are the words that moved out on the way written.
+    // Encodes the first `count` symbols in memory. `plain`: whether none of them has the frequency 1. The warp has no
+    // other work, so the length of the dependency chain determines the speed. Therefore, each state first encodes
+    // several symbols, and the words that moved out are written afterwards.
     template <bool plain>
     __device__ void put_turn(int count) {
         const int lane = static_cast<int>(threadIdx.x % 32), of_each = (count + states - 1) / states;
         const auto* const symbols = memory_->symbols + lane % states;
-        int at = at_once - 1;  // where the next word goes
+        int at = at_once - 1;  // place of the next word
         constexpr int run = longest_run < at_once / states ? longest_run : at_once / states;
         for (int first = (of_each - 1) / run * run; first >= 0; first -= run) {
             ChainSymbol now[run];
@@ -182,7 +184,7 @@ private:
     __device__ void write_word(std::uint32_t state, bool full, int& at) {
         const auto lane = threadIdx.x % 32;
         if constexpr (states == 1) {
-            // Written unconditionally; it is kept only if `at` moves.
+            // Write the word unconditionally. It only counts if `at` is decremented.
             if (lane == 0) memory_->words[at] = static_cast<std::uint16_t>(state);
             at -= full;
         } else {
@@ -206,27 +208,27 @@ private:
 
 namespace framewire::codec {
 
-/// Words of all lanes. They end at `end` and grow downwards. Words that do not fit into the last `room` ones are
-/// counted but not stored.
+/// Words of all lanes. They end at `end` and grow downwards. Words beyond the capacity `room` are counted, but not
+/// stored.
 struct ResidualWords {
     std::uint16_t* end;
     int room, used;  ///< capacity and number of words
 
-    /// Stores a word after skipping `before` words of other lanes.
+    /// Stores the lower half of `state` as a word, after `before` words of other lanes.
     __device__ void put(int before, std::uint32_t state) const {
         const int at = used + before;
         if (at < room) end[-1 - at] = static_cast<std::uint16_t>(state);
     }
 };
 
-/// Returns the first symbol of the residuals of a class: LaneTables::first() on the device.
+/// Returns the first symbol of the residuals of a class. Device version of LaneTables::first().
 __device__ inline int first_residual(int part_class) {
     return part_class < picture_models::small_classes
                ? first_symbol<picture_models::small_residual>(part_class)
                : first_symbol<picture_models::large_residual>(part_class - picture_models::small_classes);
 }
 
-/// A residual that was looked up in advance: its symbol, and whether its value follows as raw bits.
+/// A residual that was looked up in advance: its symbol, its value, and whether the value follows as raw bits.
 struct ComingResidual {
     ChainSymbol symbol;
     std::uint32_t residual;
@@ -242,20 +244,21 @@ __device__ inline ComingResidual coming_residual(const CoderTables& tables, int 
 }
 
 /// Encodes `count` residuals, 32 at a time and the last ones first, and then writes the states. look_up(number) returns
-/// a ComingResidual and is called one turn in advance. `whole_turns`: `count` is a multiple of 32. One warp calls it.
+/// a ComingResidual and is called one turn in advance. `whole_turns`: whether `count` is a multiple of 32. Called by
+/// one warp.
 template <bool whole_turns, class LookUp>
 __device__ void put_residuals(int count, LookUp&& look_up, ResidualWords& words) {
     constexpr int lanes = residual_lanes;
     static_assert(lanes == 32);
     const int lane = static_cast<int>(threadIdx.x % lanes);
-    const auto later = lane == 31 ? 0u : ~0u << (lane + 1);  // lanes with later residuals, whose words come first
+    const auto later = lane == 31 ? 0u : ~0u << (lane + 1);  // lanes with later residuals; their words come first
     std::uint32_t state = rans::least_state;
     int begin = (count - 1) / lanes * lanes;
     ComingResidual next{};
     if (begin + lane < count) next = look_up(begin + lane);
     for (; begin >= 0; begin -= lanes) {
         const auto now = next;
-        // Load the next turn's residuals while this turn is encoded.
+        // Load the residuals of the next turn while this turn is encoded.
         if (begin > 0) next = look_up(begin - lanes + lane);
         const bool active = whole_turns || begin + lane < count;
         const bool other = active && now.other;

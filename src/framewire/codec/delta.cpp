@@ -6,8 +6,8 @@
 
 #include <span>
 
-// Parameters of the difference encoder, and the constructors that both backends share. encode() and decode() are in
-// one source per backend.
+// Parameters of the difference encoder, and constructors that both backends share. encode() and decode() are in a
+// separate source file per backend.
 
 namespace framewire::codec {
 
@@ -59,8 +59,8 @@ Decoder::Decoder(const Shape& shape, Executor& executor) : shape_(shape), execut
 
 }  // namespace framewire::codec
 
-// Difference decoder on the CPU. The positions of all streams are validated first. Then chunks of changes are applied
-// in parallel: positions ascend, so no two chunks share a byte.
+// Difference decoder on the CPU. It first validates the positions of all streams, and then applies chunks of changes in
+// parallel: positions ascend, so no two chunks change the same byte.
 
 namespace framewire::codec {
 namespace {
@@ -69,7 +69,7 @@ constexpr std::int64_t changes_per_chunk = 65536;
 
 using Positions = std::span<const std::uint32_t>;
 
-// Reports the first wrong position. Called only after check_positions() has found that there is one.
+// Throws an error that describes an invalid position. Call it only if there is one.
 [[noreturn]] void refuse(Positions positions, std::int64_t frame_bytes) {
     for (std::size_t i = 1; i < positions.size(); ++i)
         if (positions[i] <= positions[i - 1])
@@ -78,8 +78,8 @@ using Positions = std::span<const std::uint32_t>;
     fail(ErrorCode::source_lost, "a change is at byte {}, but the frame has {} bytes", positions.back(), frame_bytes);
 }
 
-// Returns how many of positions[1..] do not ascend. The inner loop has a fixed length and no branch, so that the
-// compiler vectorizes it.
+// Returns how many positions are not greater than the one before. The inner loop has a fixed length and no branch, so
+// that the compiler vectorizes it.
 std::uint32_t count_descents(Positions positions) {
     constexpr std::size_t block = 64;
     std::uint32_t descents = 0;
@@ -94,8 +94,8 @@ std::uint32_t count_descents(Positions positions) {
     return descents;
 }
 
-// Throws unless the positions ascend strictly and lie in the frame. The last position is the largest, so it is enough
-// to compare that one with the size of the frame.
+// Throws unless the positions ascend strictly and lie in the frame. The last position is then the largest, so it is the
+// only one to compare with the size of the frame.
 void check_positions(Positions positions, std::int64_t frame_bytes) {
     if (positions.empty()) return;
     if (count_descents(positions) > 0 || positions.back() >= frame_bytes) refuse(positions, frame_bytes);
@@ -103,9 +103,8 @@ void check_positions(Positions positions, std::int64_t frame_bytes) {
 
 constexpr std::size_t run_bytes = 32;
 
-// Adds the differences to the frame. Moving objects change adjacent bytes, so runs of `run_bytes` changes are tried
-// first. Because positions ascend, the first and the last position decide whether the changes between them are
-// adjacent.
+// Adds the differences to the frame. Moving objects change adjacent bytes, so it first tries to add `run_bytes` changes
+// at once. Because positions ascend, the first and the last position of a run show whether its changes are adjacent.
 void apply(Positions positions, const std::uint8_t* differences, HostView<std::uint8_t> frame) {
     const auto row_bytes = static_cast<std::uint32_t>(frame.shape().row_bytes());
     for (std::size_t i = 0; i < positions.size();) {
@@ -134,7 +133,7 @@ void Decoder::decode(const ChangesView<MemorySpace::host>& changes, HostView<std
     const auto positions_of = [&](int stream) {
         return Positions(changes.positions + stream * changes.capacity, changes.summaries[stream].count);
     };
-    // All streams are checked before the first byte is written: a frame that throws leaves the reference as it was.
+    // Check all streams before the first byte is written, so that the reference is unchanged if one of them throws.
     for (int stream = 0; stream < shape_.frames; ++stream) {
         const auto count = changes.summaries[stream].count;
         if (count > changes.capacity)

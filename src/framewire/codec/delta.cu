@@ -10,10 +10,11 @@ namespace {
 
 constexpr int threads_per_block = 256;
 
-// One thread per change. The blocks stride over the changes of a stream, because only the device knows their number.
+// Each thread decodes one change at a time. The thread blocks stride over the changes of a stream, because only the
+// device knows their number.
 //
 //     grid.y     stream
-//     grid.x     first chunk of 256 changes; the next one is gridDim.x chunks further
+//     grid.x     first chunk of 256 changes; each next one is gridDim.x chunks further on
 //     thread i   reads positions[i - 1], positions[i], differences[i]; updates one byte of the frame
 __global__ void __launch_bounds__(threads_per_block)
     decode_kernel(ChangesView<MemorySpace::device> changes, cuda::KernelImage<std::uint8_t> reference,

@@ -20,13 +20,13 @@ namespace framewire::codec {
 
 /// Result of comparing one frame with the reference picture R, without the changes themselves.
 struct Summary {
-    std::uint32_t count = 0;          ///< how many bytes changed by more than the threshold
+    std::uint32_t count = 0;          ///< number of bytes that changed by more than the threshold
     std::uint32_t max_error = 0;      ///< largest |camera - R| after the update
     std::uint64_t squared_error = 0;  ///< sum of (camera - R)^2 after the update, for the PSNR
 };
 
-/// Adds the result for another area of the same frame to `sum`: counts and squared errors add up, `max_error` is the
-/// maximum.
+/// Merges the summary of another area of the same frame into `sum`: adds counts and squared errors, and keeps the
+/// larger `max_error`.
 inline void add(Summary& sum, const Summary& more) {
     sum.count += more.count;
     sum.max_error = std::max(sum.max_error, more.max_error);
@@ -37,24 +37,24 @@ inline void add(Summary& sum, const Summary& more) {
 /// summaries[s].count changes. Their positions start at `positions + s * capacity` and their differences at
 /// `differences + s * capacity`.
 ///
-/// A position is a byte index in the frame, with rows counted without gaps; positions ascend. A difference is the new
-/// byte minus the old one, modulo 256. The view owns nothing.
+/// A position is the index of a byte in a frame without gaps between rows; positions ascend. A difference is the new
+/// byte minus the old one, modulo 256. The view does not own the memory.
 template <MemorySpace space>
 struct ChangesView {
     std::uint32_t* positions = nullptr;   ///< `streams` rows of `capacity` entries
     std::uint8_t* differences = nullptr;  ///< same layout as `positions`
     Summary* summaries = nullptr;         ///< one per stream
-    std::int64_t capacity = 0;            ///< entries per stream; an encoder needs one for every byte of a frame
+    std::int64_t capacity = 0;            ///< entries per stream; an encoder needs one per byte of a frame
     int streams = 0;
 
-    /// Returns the changes of one stream as a view with `streams` 1.
+    /// Returns a view of the changes of one stream; its `streams` is 1.
     ChangesView of_stream(int stream) const {
         return {positions + stream * capacity, differences + stream * capacity, summaries + stream, capacity, 1};
     }
 };
 
-/// Throws Error{usage} unless `changes` has memory for every byte of a batch of `shape`, as an encoder needs it. `what`
-/// names the changes in the message.
+/// Throws Error{usage} unless `changes` has room for every byte of a batch of `shape`, which an encoder requires.
+/// `what` names the changes in the message.
 template <MemorySpace space>
 void validate(const ChangesView<space>& changes, const Shape& shape, const char* what) {
     if (changes.streams != shape.frames || changes.capacity < shape.frame_bytes() || !changes.positions ||
@@ -62,30 +62,30 @@ void validate(const ChangesView<space>& changes, const Shape& shape, const char*
         fail(ErrorCode::usage, (std::string(what) + " have no room for " + to_string(shape)).c_str());
 }
 
-/// Variant of validate() for changes that are only read: requires the number of streams and the pointers, but does not
-/// check the capacity.
+/// Variant of validate() for changes that are only read: checks the number of streams and the pointers, but not the
+/// capacity.
 template <MemorySpace space>
 void validate_found(const ChangesView<space>& changes, const Shape& shape, const char* what) {
     if (changes.streams != shape.frames || !changes.positions || !changes.differences || !changes.summaries)
         fail(ErrorCode::usage, (std::string(what) + " are not those of " + to_string(shape)).c_str());
 }
 
-/// Owns the memory that a ChangesView describes. Move-only.
+/// Owner of the memory that a ChangesView refers to. Move-only.
 template <MemorySpace space>
 class ChangesBuffer {
 public:
-    /// Makes an empty buffer.
+    /// Creates an empty buffer.
     ChangesBuffer() = default;
     /// Allocates device memory for every byte of every frame of `shape`.
     explicit ChangesBuffer(const Shape& shape) requires(space == MemorySpace::device)
         : ChangesBuffer(shape.frames, shape.frame_bytes()) {}
-    /// Allocates host memory for every byte of every frame of `shape` from `memory`. The default suits buffers
-    /// that are mostly untouched, because usually few bytes of a frame change.
+    /// Allocates host memory for every byte of every frame of `shape` from `memory`. The default suits a buffer that
+    /// stays mostly unused, because usually few bytes of a frame change.
     explicit ChangesBuffer(const Shape& shape,
                            HostMemory& memory = sparse_memory()) requires(space == MemorySpace::host)
         : ChangesBuffer(shape.frames, shape.frame_bytes(), memory) {}
-    /// Allocates `capacity` entries per stream, for changes whose number has a known bound. `memory`: optional host
-    /// memory to allocate from.
+    /// Allocates `capacity` entries per stream, if the number of changes has a known bound. `memory` (optional) is the
+    /// host memory to allocate from.
     template <class... Memory>
     ChangesBuffer(int streams, std::int64_t capacity, Memory&... memory)
         : capacity_(capacity),
@@ -108,7 +108,7 @@ private:
     BufferIn<space> positions_, differences_, summaries_;
 };
 
-/// Changes in host memory and in device memory.
+/// ChangesBuffer in host memory, and in device memory.
 using HostChanges = ChangesBuffer<MemorySpace::host>;
 using DeviceChanges = ChangesBuffer<MemorySpace::device>;
 
@@ -123,41 +123,41 @@ class ParameterFields;
 
 namespace framewire::codec {
 
-/// Fidelity of a difference stream. `exact`: every sent byte has the camera's value. `lossless`: the same with
-/// threshold 0. `bounded`: the encoder may choose any picture within the threshold and takes a cheap one
+/// Fidelity of a difference stream. `exact`: every sent byte has the camera's value. `lossless`: like `exact`, with
+/// threshold 0. `bounded`: the encoder may send any picture within the threshold and picks one that is cheap to code
 /// (BoundedPacker).
 enum class Mode { exact, lossless, bounded };
 
 /// Returns the name of `mode` as options and messages spell it: "exact", "lossless" or "bounded".
 std::string_view to_string(Mode mode);
 
-/// Settings of a difference stream's encoder.
+/// Settings of the encoder of a difference stream.
 struct EncoderParameters {
     Mode mode = Mode::exact;
     int threshold = 20;  ///< 0..254; a byte is sent if it differs from R by more than this
-    int effort = 1;      ///< 0..2; how thoroughly the mode `bounded` searches for motion
+    int effort = 1;      ///< 0..2; effort of the motion search in mode `bounded`
 
     /// Returns the threshold in force, which is 0 in mode `lossless`.
     int effective_threshold() const { return mode == Mode::lossless ? 0 : threshold; }
 };
 
-/// Describes the members threshold, mode and effort, for options and control requests.
+/// Returns the descriptions of the members threshold, mode and effort, for options and control requests.
 const ParameterFields<EncoderParameters>& encoder_fields();
 
 /// Throws Error{usage} if a parameter is out of range. `what` names the owner of the parameters in the message.
 void validate(const EncoderParameters& parameters, const char* what);
 
 /// Difference encoder (streaming report, section 2). For each byte, d = current - R. If |d| > threshold, the byte is a
-/// change and R takes its value; otherwise R keeps its own. R is therefore the picture of an up-to-date viewer, and it
-/// never differs from the camera by more than the threshold.
+/// change and R takes its value; otherwise R keeps its own. R is therefore the picture that an up-to-date viewer shows.
+/// It never differs from the camera by more than the threshold.
 ///
-/// Deterministic: changes come in raster order, and every backend finds the same ones. Move-only; not thread-safe,
+/// Deterministic: changes are in raster order, and all backends find the same changes. Move-only; not thread-safe,
 /// because calls share a workspace.
 class Encoder {
 public:
-    /// Prepares an encoder for batches of `shape`, in which each frame belongs to a stream of its own. Keeps a pointer
-    /// to `executor`. Throws Error{usage} if the threshold or the shape is invalid, or if the mode is `bounded`, which
-    /// has no changes to find.
+    /// Prepares an encoder for batches of `shape`, in which each frame belongs to a separate stream. Keeps a pointer to
+    /// `executor`. Throws Error{usage} if the threshold or the shape is invalid, or if the mode is `bounded`, which
+    /// does not work on lists of changes.
     Encoder(EncoderParameters parameters, const Shape& shape, Executor& executor);
 
     /// Returns the parameters that were passed to the constructor.
@@ -165,10 +165,10 @@ public:
     /// Returns the shape of the batches.
     const Shape& shape() const { return shape_; }
 
-    /// Compares `current` with `reference`, updates `reference` and writes `changes`, which needs a capacity for every
-    /// byte of a frame. Views may have any strides and must not overlap. `threshold` (0..254) applies to this call
-    /// only; if it is empty, the threshold of the parameters applies. Throws Error{usage} if a view or the threshold is
-    /// invalid.
+    /// Compares `current` with `reference`, updates `reference` and writes `changes`, which must have a capacity for
+    /// every byte of a frame. Views may have any strides and must not overlap. `threshold` (0..254) applies to this
+    /// call only; if it is empty, the threshold of the parameters applies. Throws Error{usage} if a view or the
+    /// threshold is invalid.
     ///
     /// Host: returns when done. Device: queues the work on the executor's stream, one launch per 32 frames.
     void encode(HostView<const std::uint8_t> current, HostView<std::uint8_t> reference,
@@ -183,7 +183,7 @@ private:
     EncoderParameters parameters_;
     Shape shape_;
     Executor* executor_;
-    BackendBuffer workspace_;  // per chunk: its Summary (CPU) or the state of the look-back between tiles (CUDA)
+    BackendBuffer workspace_;  // CPU: a Summary per chunk; CUDA: see CudaWorkspace
 };
 
 /// Decoder for the changes that Encoder finds: adds the differences to the reference.
@@ -196,8 +196,8 @@ public:
     /// Adds the changes of each stream to `reference`, which then equals the encoder's R.
     ///
     /// Host: returns when done. Throws Error{source_lost}, with `reference` untouched, if there are more changes than
-    /// the capacity, or if a position does not ascend or lies outside the frame. Device: queues the work on the
-    /// executor's stream; skips changes at such positions and never writes outside the frame.
+    /// the capacity, or if positions do not ascend or lie outside the frame. Device: queues the work on the executor's
+    /// stream; skips changes at invalid positions and never writes outside the frame.
     void decode(const ChangesView<MemorySpace::host>& changes, HostView<std::uint8_t> reference) const;
     /// Variant of decode() for device memory.
     void decode(const ChangesView<MemorySpace::device>& changes, DeviceView<std::uint8_t> reference) const;

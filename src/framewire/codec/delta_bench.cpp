@@ -25,7 +25,7 @@ using codec::HostChanges;
 
 constexpr int threshold = 20;
 
-// Two frames of a scene. Encoding them alternately finds the same share of changes each time.
+// Two frames of a scene. When they are encoded alternately, each has the same share of changes every time.
 struct Moments {
     HostImage images[2];
     HostChanges want[2];
@@ -36,14 +36,15 @@ struct Moments {
         fill_scene(images[0].view(), 3);
         fill_later(images[0].view(), images[1].view(), share, scattered, 11);
         copy(images[0].view(), reference.view());
-        for (int round = 0; round < 2; ++round)  // after the first round, the initial R has no effect
+        for (int round = 0; round < 2; ++round)  // the second round no longer depends on the initial R
             for (const int moment : {1, 0})
                 codec::encode_reference(threshold, images[moment].view(), reference.view(), want[moment].view());
     }
     double changes_per_frame() const {
         return (want[0].view().summaries[0].count + want[1].view().summaries[0].count) / 2.0;
     }
-    // Both frames and R are read once; R's changed bytes, the positions and the differences are written.
+    // Returns the memory traffic: the frame and R are read; the changed bytes of R, the positions and the differences
+    // are written.
     double bytes_per_frame() const {
         return 2.0 * static_cast<double>(reference.shape().frame_bytes()) + 6 * changes_per_frame();
     }
@@ -61,7 +62,7 @@ void require_equal(const codec::ChangesView<MemorySpace::host>& got, const codec
     }
 }
 
-// The CPU loop of the streaming report (section 2.1), which has no error sums. Compiled with -O3.
+// The CPU loop of the streaming report (section 2.1), without error sums, compiled with -O3.
 std::uint32_t plain_loop(const std::uint8_t* current, std::uint8_t* reference, std::int64_t bytes,
                          std::uint32_t* positions, std::uint8_t* differences) __attribute__((optimize("O3")));
 std::uint32_t plain_loop(const std::uint8_t* current, std::uint8_t* reference, std::int64_t bytes,
@@ -145,14 +146,14 @@ void bench_gpu(Session& session, double share, bool scattered) {
         stream.synchronize();
         require_equal(host.view(), moments.want[moment].view(), operation);
     }
-    // The number of turns is even, so R always holds the other frame, also when the graph starts over.
+    // The number of turns is even, so R always holds the other frame, even when the graph starts over.
     static_assert(gpu_rotation % 2 == 0);
     int moment = 0;
     const auto timing = session.time_gpu([&](int) { encode(moment ^= 1); });
     session.add({"delta", operation, "framewire cuda", timing, moments.bytes_per_frame(), {}});
 }
 
-// Packing and unpacking on all threads of `executor`.
+// Measures packing and unpacking on all threads of `executor`.
 void bench_packing(Session& session, Executor& executor) {
     Moments moments(bench_frame, 0.02, false);
     const auto* pool = &executor.pool();
@@ -167,7 +168,7 @@ void bench_packing(Session& session, Executor& executor) {
     Session::require_equal(viewer.view(), moments.images[1].view(), "packing a picture");
     const codec::Decoder decoder(bench_frame, executor);
 
-    // The whole way of a frame: from the camera to packed bytes, and from these to the picture of a viewer.
+    // The complete path of a frame: from the camera to packed bytes, and from these to the viewer's picture.
     codec::Encoder encoder({.threshold = threshold}, bench_frame, executor);
     HostChanges found(bench_frame);
     HostImage reference(bench_frame), held(bench_frame);
@@ -227,8 +228,8 @@ void bench_packing(Session& session, Executor& executor) {
     for (std::size_t i = 0; i < std::size(operations); ++i) add(operations[i], timings[i]);
 }
 
-// Batches in mode bounded on the GPU, from frames to packed bytes in device memory. The bytes of the first stream are
-// compared with those of the CPU.
+// Measures batches in mode `bounded` on the GPU, from frames to packed bytes in device memory. Compares the bytes of
+// the first stream with those of the CPU.
 void bench_gpu_packing(Session& session) {
     auto& executor = *session.gpu();
     const auto& stream = executor.stream();

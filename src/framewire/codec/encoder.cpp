@@ -28,32 +28,32 @@ using namespace framewire::HWY_NAMESPACE;
 
 /// Number of bytes per call of on_changes().
 constexpr std::int64_t step_bytes = 64;
-/// Maximum number of bytes per Comparison, so that each lane's sum of squares fits into 32 bits.
+/// Maximum number of bytes per Comparison. Each lane's sum of squares then fits into 32 bits.
 constexpr std::int64_t most_bytes = 256 << 10;
 
-/// A comparison of bytes with R that accumulates the remaining errors. `small` selects a faster sum of squares for
+/// Comparison of bytes with R, which accumulates the remaining errors. `small` selects a faster sum of squares, for
 /// thresholds up to `small_error`.
 template <bool small>
 class Comparison {
 public:
-    /// For errors up to this one, the squares of one step that fall into one lane of 16 bits cannot overflow it.
+    /// Maximum error for which the squares of one step that are added up in a 16-bit lane cannot overflow.
     static constexpr int small_error = 63;
 
-    /// Begins a comparison with a threshold of 0..254, at most `small_error` if `small` is set.
+    /// Begins a comparison. `threshold` is 0..254, or at most `small_error` if `small` is set.
     explicit Comparison(int threshold)
         : threshold_(threshold), limit_(hn::Set(Bytes(), static_cast<std::uint8_t>(threshold))) {}
 
-    /// Compares `bytes` bytes and updates R where it is off by more than the threshold. Calls on_changes(i, changed,
-    /// differences) for each group of `step_bytes` bytes from byte i on that has changes: `changed` has bit k set if
-    /// byte i + k changed; `differences` has `step_bytes` entries, which are 0 for unchanged bytes and for those beyond
-    /// `bytes`.
+    /// Compares `bytes` bytes and updates those of R that are off by more than the threshold. Calls on_changes(i,
+    /// changed, differences) for each group of `step_bytes` bytes that has changes; i is its first byte. Bit k of
+    /// `changed` is set if byte i + k changed. `differences` has `step_bytes` entries, which are 0 for unchanged bytes
+    /// and beyond `bytes`.
     template <class OnChanges>
     HWY_INLINE void add(const std::uint8_t* current, std::uint8_t* reference, std::int64_t bytes,
                         OnChanges& on_changes) {
         const Bytes d8;
         const Pairs d16;
         const auto limit = limit_, zero = hn::Zero(d8);
-        // Local copies stay in registers. The members could not, because a stored byte may alias them.
+        // Local copies, which stay in registers; members would not, because a stored byte may alias them.
         auto largest = largest_;
         auto squares = squares_;
         alignas(step_bytes) std::uint8_t differences[step_bytes] = {};
@@ -97,7 +97,7 @@ public:
         if (i < bytes) add_rest(current, reference, i, bytes, differences, on_changes);
     }
 
-    /// Returns the errors that remain; `count` is 0, because on_changes() counts the changes.
+    /// Returns the remaining errors. `count` is 0, because on_changes() counts the changes.
     Summary summary() const {
         auto summary = of_rest_;
         alignas(step_bytes) std::uint8_t largest[step_bytes];
@@ -116,12 +116,12 @@ private:
     static constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(Bytes()));
     static_assert(step_bytes / lanes * 2 * small_error * small_error <= 0x7fff);
 
-    // |now - held| of unsigned bytes: one of the two saturated differences is 0.
+    // Returns |now - held| of unsigned bytes: one of the two saturated differences is 0.
     static HWY_INLINE hn::VFromD<Bytes> distance_of(hn::VFromD<Bytes> now, hn::VFromD<Bytes> held) {
         return hn::Or(hn::SaturatedSub(now, held), hn::SaturatedSub(held, now));
     }
 
-    // Compares the last bytes, fewer than a group, one by one.
+    // Compares the last bytes, which are fewer than a group, one by one.
     template <class OnChanges>
     void add_rest(const std::uint8_t* current, std::uint8_t* reference, std::int64_t first, std::int64_t end,
                   std::uint8_t* differences, OnChanges& on_changes) {
@@ -145,10 +145,10 @@ private:
     int threshold_;
     hn::VFromD<Bytes> limit_, largest_ = hn::Zero(Bytes());
     hn::VFromD<Sums> squares_ = hn::Zero(Sums());
-    Summary of_rest_;  // errors of the bytes that add_rest() compared
+    Summary of_rest_;  // errors of the bytes that add_rest() has compared
 };
 
-/// Calls body(comparison) with a Comparison that fits the threshold, and returns the summary of that comparison.
+/// Calls body(comparison) with a Comparison of the type that suits the threshold, and returns its summary.
 template <class Body>
 HWY_INLINE Summary compare(int threshold, Body&& body) {
     const auto run = [&](auto comparison) HWY_ATTR {
@@ -163,8 +163,8 @@ HWY_INLINE Summary compare(int threshold, Body&& body) {
 }  // namespace framewire::codec::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-// Difference encoder on the CPU. Chunks of rows are compared in parallel, and each appends its changes at the place
-// that it would have if every byte before it had changed. Then the gaps between the chunks are closed.
+// Difference encoder on the CPU. Chunks of rows are compared in parallel. The changes of each chunk are written where
+// they would be if all bytes before the chunk had changed. Afterwards, the gaps between the chunks are closed.
 HWY_BEFORE_NAMESPACE();
 namespace framewire::codec::HWY_NAMESPACE {
 namespace {
@@ -172,7 +172,7 @@ namespace {
 // Callback for Comparison::add() that appends changes to a list.
 class ListChanges {
 public:
-    // `position` is that of the first byte. The list has a capacity for all `bytes`.
+    // `position` is the position of the first compared byte. The list must have room for `bytes` changes.
     ListChanges(std::uint32_t position, std::int64_t bytes, std::uint32_t* positions, std::uint8_t* differences)
         : position_(position), bytes_(bytes), positions_(positions), differences_(differences) {}
 
@@ -188,8 +188,8 @@ public:
             std::copy_n(step_differences, comparing::step_bytes, differences);
             return;
         }
-        // Written in fours, even if fewer remain: their number is unpredictable, so a loop per change mispredicts.
-        // Surplus entries are overwritten by the next ones.
+        // Write four changes at a time, even if fewer remain: their number is unpredictable, so the branch of a loop
+        // per change is mispredicted. Surplus entries are overwritten later.
         int done = 0;
         for (; done < changes && done + 4 <= room; done += 4)
             for (int next = done; next < done + 4; ++next, changed &= changed - 1) {
@@ -214,8 +214,8 @@ private:
 
 }  // namespace
 
-// Encodes `bytes` bytes of one frame, at most comparing::most_bytes, beginning at position `position`. Writes the
-// changes to `positions` and `differences`, and adds their number and the errors to `summary`.
+// Encodes `bytes` bytes of one frame, at most comparing::most_bytes, from position `position` on. Writes the changes to
+// `positions` and `differences`, and adds their number and the errors to `summary`.
 void encode_span(const std::uint8_t* current, std::uint8_t* reference, std::int64_t bytes, int threshold,
                  std::uint32_t position, std::uint32_t* positions, std::uint8_t* differences, Summary& summary) {
     ListChanges changes(position, bytes, positions, differences);
@@ -241,8 +241,9 @@ HWY_EXPORT(encode_span);
 
 namespace {
 
-// Moves the changes of the chunks together. The chunks in the range that the final list occupies are moved in order by
-// one thread per stream; all others can then be moved in parallel, because their destination is free.
+// Closes the gaps between the changes of the chunks. The chunks in the range that the final list will occupy are moved
+// first, in order, by one thread per stream. All others can then be moved in parallel, because their destination is
+// free.
 class Gaps {
 public:
     Gaps(const Shape& shape, const CpuChunks& chunks, Summary* chunk_summaries,
@@ -252,12 +253,13 @@ public:
           chunk_summaries_(chunk_summaries),
           changes_(changes) {}
 
-    // Turns the counts of a stream's chunks into places, sums up the errors, and moves the first chunks.
+    // Turns the counts of a stream's chunks into places, adds up the errors, and moves the first chunks.
     void close_first(int stream) {
         Summary total;
         for (std::int64_t chunk = 0; chunk < per_frame_; ++chunk) {
             auto& part = chunk_summaries_[stream * per_frame_ + chunk];
-            // From here on a chunk's count is the place of its first change, so that later steps need not add up again.
+            // From here on, a chunk's count is the place of its first change, so that the counts need not be added up
+            // again.
             total.count += std::exchange(part.count, total.count);
             total.max_error = std::max(total.max_error, part.max_error);
             total.squared_error += part.squared_error;
@@ -271,7 +273,7 @@ public:
     }
 
 private:
-    // Returns the place of a chunk's first change; for the number after the last chunk, the number of changes.
+    // Returns the place of a chunk's first change, or the number of changes if `chunk` is one after the last.
     std::int64_t place(int stream, std::int64_t chunk) const {
         return chunk < per_frame_ ? chunk_summaries_[stream * per_frame_ + chunk].count
                                   : changes_.summaries[stream].count;
@@ -280,9 +282,8 @@ private:
     std::int64_t first_apart(int stream) const {
         return std::min(per_frame_, (changes_.summaries[stream].count + chunk_bytes_ - 1) / chunk_bytes_);
     }
-    // Moves the changes of chunks `first` to `end` - 1 to their places. A place is never after the chunk's beginning,
-    // so moves
-    // in ascending order do not overwrite changes that have yet to move.
+    // Moves the changes of chunks `first` to `end` - 1 to their places. A place never lies after the original one, so
+    // moves in ascending order do not overwrite changes that have yet to move.
     void for_chunks(int stream, std::int64_t first, std::int64_t end) const {
         auto* const positions = changes_.positions + stream * changes_.capacity;
         auto* const differences = changes_.differences + stream * changes_.capacity;
@@ -348,7 +349,7 @@ void Encoder::encode(HostView<const std::uint8_t> current, HostView<std::uint8_t
 
 #endif
 
-// Comparison of a strip of blocks with R. Several blocks are compared as one area with long rows; the changes are
+// Comparison of a strip of blocks with R. The blocks are compared as one area with long rows, and the changes are
 // recorded per block and sub-block.
 //
 //     step        0          1          2          3       ...   64 bytes each
@@ -360,12 +361,12 @@ namespace framewire::codec::HWY_NAMESPACE {
 namespace {
 
 using comparing::step_bytes;
-static_assert(block_side == step_bytes);  // a row of a block has as many steps as a pixel has channels
+static_assert(block_side == step_bytes);  // a row of a block then has one step per channel
 constexpr int rows_at_once = block_side / 2;
 static_assert(Strip::most_blocks * rows_at_once * block_side * 3 <= comparing::most_bytes);
 
-// Masks of a step's bytes by column of sub-blocks. A step of 64 bytes covers a third of a block's row if there are 3
-// channels, so its first column is `first`, and columns may begin or end within a sub-block.
+// Masks of the bytes of a step that lie in each column of sub-blocks, from column `first` on. With 3 channels, a step
+// of 64 bytes covers a third of a block's row, so it may begin or end within a column.
 template <int channels>
 struct StepColumns {
     static constexpr int most = channels == 1 ? parts_per_row : step_bytes / (part_side * channels) + 2;
@@ -385,7 +386,7 @@ struct StepColumns {
         }
         return steps;
     }
-    // Returns the columns that contain a changed byte, as bits.
+    // Returns a bit set of the columns that contain a changed byte.
     unsigned changed(std::uint64_t bits) const {
         unsigned columns = 0;
         for (std::size_t i = 0; i < most; ++i) columns |= unsigned{(bits & bytes[i]) != 0} << i;

@@ -16,8 +16,8 @@
 //     warp 1      adds the errors to those of the stream
 //     block       changes -> shared memory -> positions and differences, in runs
 //
-// The look-back is that of Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016. Tile
-// numbers are interleaved over the streams: neighbours in a look-back are then started at different times and rarely
+// The look-back is that of Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016.
+// Thread blocks are interleaved over the streams, so that the tiles of a look-back start at different times and rarely
 // wait for each other.
 
 namespace framewire::codec {
@@ -28,7 +28,7 @@ constexpr int warps_per_block = threads_per_block / 32;
 constexpr int group_bytes = 16;                              // one vector load
 constexpr int slab_bytes = threads_per_block * group_bytes;  // one load of all threads
 constexpr int slabs = static_cast<int>(cuda_tile_bytes) / slab_bytes;
-constexpr int staged_changes = slab_bytes;  // shared memory holds one slab in which every byte changed
+constexpr int staged_changes = slab_bytes;  // capacity of the staging memory: all bytes of a slab
 static_assert(slabs == 4, "four counts are packed in one 64-bit scan");
 
 // Arguments of the kernel for one stream.
@@ -38,7 +38,7 @@ struct StreamJob {
     std::uint32_t* positions;
     std::uint8_t* differences;
     Summary* summary;
-    // |d| > threshold for the four bytes of a word: see changed_bytes().
+    // The threshold in the form that changed_bytes() needs.
     std::uint32_t threshold_addend, threshold_low_mask;
 };
 
@@ -52,27 +52,28 @@ struct Job {
 };
 static_assert(sizeof(Job) <= 4096, "arguments of a kernel");
 
-// Compares four distances with the threshold t at once. The highest bit of each byte of the result says whether that
-// byte exceeds t. If t < 128, a byte exceeds t if its low 7 bits plus 127 - t carry into bit 7, or if bit 7 was set. If
-// t >= 128, a byte exceeds t if bit 7 was set and its low 7 bits plus 255 - t carry.
+// Compares the four distances in a word with the threshold t. The highest bit of each byte of the result is set if that
+// distance exceeds t. If t < 128, a byte exceeds t if its low 7 bits plus 127 - t carry into bit 7, or if bit 7 was
+// set. If t >= 128, a byte exceeds t if bit 7 was set and its low 7 bits plus 255 - t carry.
 __device__ std::uint32_t changed_bytes(std::uint32_t distance, const StreamJob& job) {
     const auto sum = (distance & 0x7F7F7F7Fu) + job.threshold_addend;
     return ((sum & distance) | ((sum | distance) & job.threshold_low_mask)) & 0x80808080u;
 }
 
-// Expands the highest bit of each byte to the whole byte: 0 or 255.
+// Returns a word in which each byte is 255 if its highest bit was set, else 0.
 __device__ std::uint32_t spread(std::uint32_t highest_bits) {
     std::uint32_t bytes;
     asm("prmt.b32 %0, %1, 0, 0xBA98;" : "=r"(bytes) : "r"(highest_bits));
     return bytes;
 }
 
-// Returns the offset of a byte in a view whose rows may have gaps.
+// Returns the offset of the byte at a position in a view that may have gaps between rows.
 __device__ std::int64_t address_of(std::uint32_t position, std::int64_t row_stride, std::uint32_t row_bytes) {
     return position / row_bytes * row_stride + position % row_bytes;
 }
 
-// Loads the 16 bytes at `position`, with 0 beyond the end of the frame. `streaming`: the data is not read again.
+// Loads the 16 bytes at `position`; bytes beyond the end of the frame are 0. `streaming`: whether the data is read only
+// once.
 template <bool vectors>
 __device__ uint4 load_group(const std::uint8_t* frame, std::uint32_t position, std::uint32_t frame_bytes,
                             std::int64_t row_stride, std::uint32_t row_bytes, bool streaming) {
@@ -88,7 +89,7 @@ __device__ uint4 load_group(const std::uint8_t* frame, std::uint32_t position, s
     return {words[0], words[1], words[2], words[3]};
 }
 
-// Stores 16 bytes at `position`, but none beyond the end of the frame.
+// Stores 16 bytes at `position`, except those beyond the end of the frame.
 template <bool vectors>
 __device__ void store_group(std::uint8_t* frame, std::uint32_t position, std::uint32_t frame_bytes,
                             std::int64_t row_stride, std::uint32_t row_bytes, uint4 group) {
@@ -114,11 +115,12 @@ struct Shared {
     std::uint8_t differences[staged_changes];
 };
 
-// Gathers the highest bits of the four bytes in the low bits of the result. The product adds distinct powers of two, so
-// nothing carries.
+// Returns the highest bits of the four bytes as the low four bits of the result. The product adds distinct powers of
+// two, so there are no carries.
 __device__ std::uint32_t gather_bits(std::uint32_t highest_bits) { return ((highest_bits >> 7) * 0x01020408u) >> 24; }
 
-// Writes a thread's changes of one slab, the bits of `changed`, to shared memory, starting at place `rank`.
+// Writes the changes of a thread in one slab to shared memory, starting at place `rank`. The bits of `changed` tell
+// which bytes changed.
 __device__ void stage(Shared& shared, std::uint32_t rank, std::uint32_t offset, std::uint32_t changed,
                       uint4 differences) {
     for (; changed; changed &= changed - 1, ++rank) {
@@ -155,7 +157,8 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
     const auto stream = blockIdx.x % job.stream_count, tile = blockIdx.x / job.stream_count;
     const auto& own = job.streams[stream];
     const auto begin = tile * static_cast<std::uint32_t>(cuda_tile_bytes);
-    // Read before this tile is done, and therefore before the last tile of the launch increments it.
+    // The last tile of the launch increments the counter, and this tile is not done yet, so the counter is still
+    // unchanged.
     if (threadIdx.x == 0) shared.launch = job.workspace.progress->launches_done + 1;
     const auto position_of = [&](int slab) { return begin + slab * slab_bytes + threadIdx.x * group_bytes; };
 
@@ -173,8 +176,8 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
     std::uint32_t squared_error = 0, max_low = 0, max_high = 0;
 #pragma unroll
     for (int slab = 0; slab < slabs; ++slab) {
-        // Returns bits for the changed bytes of a word. Replaces `now_word` by the differences and `held_word` by the
-        // updated reference.
+        // Returns a bit for each byte of a word, set if the byte changed. Replaces `now_word` with the differences and
+        // `held_word` with the updated reference.
         const auto compare = [&](std::uint32_t& now_word, std::uint32_t& held_word) {
             const auto distance = __vabsdiffu4(now_word, held_word);
             const auto bits = changed_bytes(distance, own);
@@ -198,7 +201,8 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
                                  job.row_bytes, held[slab]);
     }
 
-    // Prefix sum over the block, for all four slabs at once: a slab has at most 4096 changes, which fit into 16 bits.
+    // Prefix sums over the thread block for all four slabs at once. A slab has at most 4096 changes, so its count fits
+    // into 16 bits.
     const auto rank_in_warp = shared.counts.begin(counts);
     const auto max_pairs = __vmaxu2(max_low, max_high);
     const auto max_error = cuda::warp_max(max(max_pairs & 0xFFFFu, max_pairs >> 16));
@@ -234,7 +238,8 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
     }
     if (tile_count == 0) return;
 
-    // Staging makes the writes contiguous. All slabs are staged together if they fit, otherwise one after the other.
+    // Staging in shared memory makes the writes contiguous. All slabs are staged together if they fit, otherwise one
+    // after the other.
     const bool at_once = tile_count <= staged_changes;
     std::uint32_t slab_begin = 0, written = 0;
 #pragma unroll
@@ -257,7 +262,7 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? 4 : 2) encode_ker
     }
 }
 
-// One frame of one stream in a launch.
+// Arguments of a launch for one frame of one stream.
 struct StreamLaunch {
     DeviceView<const std::uint8_t> current;
     DeviceView<std::uint8_t> reference;
@@ -284,7 +289,7 @@ bool vectors_fit(DeviceView<Byte> frame) {
 }
 
 // Queues one launch for at most cuda_streams_per_launch streams. All current frames must have the shape `frame` and the
-// same row stride, and so must all references.
+// same row stride; the same applies to all references.
 void queue_encoding(std::span<const StreamLaunch> streams, const Shape& frame, const CudaWorkspace& workspace,
                     const cuda::Stream& stream) {
     Job job{{},

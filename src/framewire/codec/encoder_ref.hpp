@@ -20,8 +20,8 @@
 
 namespace framewire::codec {
 
-/// Reference for Encoder::encode(): the same algorithm, one byte after the other (streaming report, section 2.1). Tests
-/// and benchmarks compare the encoders with it. Host only; `changes` needs a capacity for every byte of a frame.
+/// Reference implementation of Encoder::encode(), byte by byte (streaming report, section 2.1), with which tests and
+/// benchmarks compare the encoders. Host only; `changes` must have a capacity for every byte of a frame.
 inline void encode_reference(int threshold, HostView<const std::uint8_t> current, HostView<std::uint8_t> reference,
                              const ChangesView<MemorySpace::host>& changes) {
     const auto& shape = current.shape();
@@ -51,13 +51,13 @@ inline void encode_reference(int threshold, HostView<const std::uint8_t> current
 
 }  // namespace framewire::codec
 
-// Both ends of a stream, for tests and fuzzers of packed frames.
+// Encoder and decoder of a stream, for tests and fuzzers of packed frames.
 namespace framewire::codec::reference {
 
-/// Packed frames, and pictures without gaps.
+/// Bytes of a packed frame, or of a picture without gaps between rows.
 using Bytes = std::vector<std::uint8_t>;
 
-/// Returns the bytes of a picture in rows without gaps.
+/// Returns the bytes of a picture, without gaps between rows.
 inline Bytes bytes_of(HostView<const std::uint8_t> picture) {
     Bytes bytes;
     for (int y = 0; y < picture.shape().height; ++y)
@@ -65,7 +65,7 @@ inline Bytes bytes_of(HostView<const std::uint8_t> picture) {
     return bytes;
 }
 
-/// Returns the picture that the Unpacker makes from `packed` and the previous picture. Throws what the Unpacker throws.
+/// Returns the picture that the Unpacker decodes from `packed` and the previous picture. Throws the Unpacker's errors.
 inline Bytes unpack(const Shape& shape, const Bytes& packed, const Bytes& before) {
     HostImage picture(shape);
     copy(HostView<const std::uint8_t>(before.data(), shape), picture.view());
@@ -75,10 +75,10 @@ inline Bytes unpack(const Shape& shape, const Bytes& packed, const Bytes& before
     return bytes_of(std::as_const(picture).view());
 }
 
-/// Encoder's end of a stream: packs frames and holds R.
+/// Encoding side of a stream: packs frames and holds R.
 class Sender {
 public:
-    /// `bounded` selects BoundedPacker with `effort`, otherwise frames are packed exactly.
+    /// Creates a sender. If `bounded` is set, it uses BoundedPacker with `effort`; otherwise it packs frames exactly.
     Sender(const Shape& shape, int threshold, bool bounded, int effort)
         : threshold_(threshold),
           bounded_(bounded),
@@ -87,7 +87,7 @@ public:
           packer_(shape),
           bounded_packer_(shape, effort) {}
 
-    /// Packs the next frame; the first one as a keyframe.
+    /// Packs the next frame and returns its bytes. The first frame is a keyframe.
     Bytes send(HostView<const std::uint8_t> camera) {
         Bytes packed;
         if (bounded_) {
@@ -115,13 +115,13 @@ private:
     BoundedPacker bounded_packer_;
 };
 
-/// Checks the bound of a stream, frame by frame: a viewer sees exactly what the encoder holds in R, and each byte of
-/// that is within the frame's threshold of the camera's. Runs the product's encoders and decoder on the CPU. Not
+/// Checks the bound of a stream, frame by frame: the viewer's picture must equal the encoder's R, and each of its bytes
+/// must be within the frame's threshold of the camera's. Runs the product's encoders and decoder on the CPU. Not
 /// thread-safe.
 class Promise {
 public:
-    /// Frame i is encoded with thresholds[i], cyclically; in mode lossless with 0. `thresholds` and `executor` must
-    /// outlive this object.
+    /// Frame i is encoded with threshold i of `thresholds`, used cyclically, or with 0 in mode `lossless`. `thresholds`
+    /// and `executor` must outlive this object.
     Promise(const Shape& shape, Mode mode, int effort, std::span<const int> thresholds, Executor& executor)
         : mode_(mode), thresholds_(thresholds), held_(shape), seen_(shape), unpacker_(shape, &executor.pool()) {
         if (mode == Mode::bounded) {
@@ -133,8 +133,8 @@ public:
         }
     }
 
-    /// Encodes and decodes the next frame, in rows without gaps. `plainly`: the reference decoder must produce the same
-    /// picture. Throws Error{internal} if the bound is violated.
+    /// Encodes and decodes the next frame, which must have no gaps between rows. If `plainly` is set, also requires
+    /// that the reference decoder produces the same picture. Throws Error{internal} if a check fails.
     void check(HostView<const std::uint8_t> camera, bool plainly) {
         const int within = mode_ == Mode::lossless ? 0 : thresholds_[frames_ % thresholds_.size()];
         const auto& shape = seen_.shape();
@@ -184,7 +184,7 @@ private:
     std::optional<Encoder> encoder_;
     std::optional<Packer> packer_;
     std::optional<HostChanges> found_;
-    std::optional<BoundedPacker> bounded_;  // empty unless the mode is bounded; then the three members above are
+    std::optional<BoundedPacker> bounded_;  // has a value in mode `bounded`; the three members above in all other modes
     HostImage held_, seen_;
     Unpacker unpacker_;
     Bytes packed_;

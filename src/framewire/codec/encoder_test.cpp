@@ -17,7 +17,7 @@ namespace {
 using kit::DeviceMirror;
 using kit::GuardedImage;
 
-// How a frame differs from the reference.
+// Kind of difference between a frame and the reference.
 enum class Motion { none, few, runs, most, everything };
 constexpr Motion all_motions[] = {Motion::none, Motion::few, Motion::runs, Motion::most, Motion::everything};
 
@@ -32,7 +32,7 @@ void move(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, Motion m
                 if (random() % 97 == 0) in_run = !in_run;
                 bool changes = motion == Motion::everything || (motion == Motion::few && random() % 50 == 0) ||
                                (motion == Motion::runs && in_run) || (motion == Motion::most && random() % 50 != 0);
-                // All other bytes vary a little, as those of a sensor do.
+                // All other bytes vary slightly, like sensor noise.
                 to.row(frame, y)[x] =
                     changes ? any
                             : static_cast<std::uint8_t>(std::clamp(old + static_cast<int>(random() % 9) - 4, 0, 255));
@@ -71,7 +71,7 @@ void expect_equal(const Encoded& got, const Encoded& want) {
     }
 }
 
-// Changes on the host and, for CUDA, their mirrored buffers on the device.
+// Buffer for changes on the host and, with CUDA, a mirrored buffer on the device.
 struct Changes {
     HostChanges host;
     std::optional<DeviceChanges> device;
@@ -223,7 +223,7 @@ TEST_P(DeltaTest, StaysWithinTheThresholdOverManyFrames) {
     }
 }
 
-// A lower threshold sends what a higher one withheld; a higher one leaves R as it is.
+// A lower threshold sends the changes that a higher one withheld. A higher threshold leaves R unchanged.
 TEST_P(DeltaTest, UsesTheThresholdOfEachFrame) {
     const Shape shape{2, 33, 65, 3};
     auto& executor = kit::executor(GetParam());

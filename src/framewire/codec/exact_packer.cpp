@@ -11,8 +11,8 @@
 #include <cstring>
 #include <span>
 
-// Modes `exact` and `lossless` on the CPU in one pass. A worker takes a strip, compares it with R, and codes its
-// changed blocks at once. The list of changes that Encoder and Packer exchange is never written.
+// Modes `exact` and `lossless` on the CPU in one pass. A worker takes a strip, compares it with R, and immediately
+// codes its changed blocks. It does not write the list of changes that Encoder passes to Packer.
 //
 //     compare_strip     camera, R       -> R, differences of the strip, changed sub-blocks
 //     ChangesEncoder    differences     -> coded blocks; clears the differences
@@ -21,12 +21,12 @@
 namespace framewire::codec {
 namespace {
 
-// Partition of a frame into strips: enough of them that every worker gets several.
+// Partition of a frame into strips, so many that every worker gets several.
 class Strips {
 public:
     // Chooses the width of the strips for a number of workers.
     Strips(const BlockGrid& grid, std::size_t workers) : grid_(grid) {
-        constexpr int each = 6;  // strips per worker, at least: workers then finish at nearly the same time
+        constexpr int each = 6;  // minimum number of strips per worker; workers then finish at nearly the same time
         const int wanted = (each * static_cast<int>(workers) + grid.rows() - 1) / grid.rows();
         const int needed = (grid.columns() + Strip::most_blocks - 1) / Strip::most_blocks;
         const int per_row = std::min(std::max(wanted, needed), grid.columns());
@@ -35,10 +35,10 @@ public:
     }
 
     std::size_t count() const { return static_cast<std::size_t>(per_row_ * grid_.rows()); }
-    // Width of a strip in blocks; the last one of a row may be narrower.
+    // Returns the width of a strip in blocks. The last strip of a row may be narrower.
     int width() const { return blocks_; }
 
-    // Returns the strip with a number from 0 to count() - 1, row by row.
+    // Returns a strip. Strips are numbered row by row, from 0 to count() - 1.
     Strip operator[](std::size_t index) const {
         const int row = static_cast<int>(index) / per_row_, column = static_cast<int>(index) % per_row_ * blocks_;
         const int blocks = std::min(blocks_, grid_.columns() - column);
@@ -65,7 +65,7 @@ struct ExactPacker::State {
     PicturePacker pictures;
 
     struct Worker {
-        HostImage differences;  // differences of a strip; 0 between calls
+        HostImage differences;  // differences of the current strip; 0 between calls
         ChangesEncoder encoder;
         Summary found;
     };
@@ -91,8 +91,8 @@ struct ExactPacker::State {
         validate(reference, shape, "the exact packer's reference");
     }
 
-    // Compares one strip and codes its changed blocks. Calls took(block, bytes) for each coded block, in the order of
-    // `bytes`.
+    // Compares one strip with R and appends its changed blocks to `bytes`. Calls took(block, size) for each of them, in
+    // the same order.
     template <class Took>
     void pack(Worker& worker, const Strip& strip, HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
               int threshold, std::vector<std::uint8_t>& bytes, Took&& took) {

@@ -11,12 +11,13 @@
 namespace framewire::codec {
 
 /// Encoder for the modes `exact` and `lossless` on the CPU: compares a frame with R and packs the delta frame in one
-/// pass, without a list of changes, to the same bytes that Packer makes from the changes of Encoder. Comparing and
-/// coding overlap: while one thread waits for memory, another one codes. Move-only; not thread-safe.
+/// pass, without a list of changes. The bytes are those that Packer produces from the changes of Encoder. Comparison
+/// and coding overlap: while one thread waits for memory, another one codes. Move-only; not thread-safe.
 class ExactPacker {
 public:
-    /// For frames of `shape`, whose `frames` must be 1. `pool` is optional and must outlive this object; its threads
-    /// share each frame, and the bytes are the same. Throws Error{usage} if the shape is invalid.
+    /// Creates an encoder for frames of `shape`, whose `frames` must be 1. `pool` is optional and must outlive this
+    /// object; its threads share the work on each frame. The bytes are the same with and without it. Throws
+    /// Error{usage} if the shape is invalid.
     explicit ExactPacker(const Shape& shape, const ThreadPool* pool = nullptr);
     ~ExactPacker();
     ExactPacker(ExactPacker&&) noexcept;
@@ -26,8 +27,8 @@ public:
     /// written to the head. Returns an empty summary. Throws Error{usage} if an argument is invalid.
     Summary pack_first(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
                        std::vector<std::uint8_t>& out);
-    /// Updates `reference` where it differs from `camera` by more than `threshold` (0..254), as Encoder does, and
-    /// appends the delta frame to `out`. Any strides; no overlap. Throws Error{usage} if an argument is invalid.
+    /// Updates the bytes of `reference` that differ from `camera` by more than `threshold` (0..254), as Encoder does,
+    /// and appends the delta frame to `out`. Any strides; no overlap. Throws Error{usage} if an argument is invalid.
     Summary pack_step(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
                       std::vector<std::uint8_t>& out);
 

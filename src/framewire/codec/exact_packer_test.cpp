@@ -18,7 +18,7 @@ namespace {
 using kit::GuardedImage;
 using Bytes = std::vector<std::uint8_t>;
 
-// Changes single bytes of `image`, and runs of bytes in a `share` of its rows.
+// Changes single bytes of `image`, and a run of bytes in each row with the probability `share`.
 void change(HostView<std::uint8_t> image, double share, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     const auto& shape = image.shape();
@@ -90,7 +90,7 @@ TEST(ExactPacker, PacksTheSameBytesAsEncoderAndPacker) {
     });
 }
 
-// Frames with several strips per row and a partial last block, with and without a pool.
+// Tests frames with several strips per row and a partial last block, with and without a pool.
 TEST(ExactPacker, PacksTheSameBytesOnSeveralThreads) {
     for (const int channels : {1, 3})
         for (const int threads : {1, 2, 16})

@@ -14,8 +14,8 @@
 #include <set>
 #include <string>
 
-// The streams of these folders, in the form that format.md describes. To write them again, run
-// codec_tests --gtest_filter='*/Vectors.*' with FRAMEWIRE_WRITE_VECTORS=1 in the environment.
+// Tests of the streams in `vectors` (format.md, "Vectors"). To write the streams again, run codec_tests
+// --gtest_filter='*/Vectors.*' with FRAMEWIRE_WRITE_VECTORS=1 in the environment.
 
 namespace framewire::codec {
 namespace {
@@ -27,7 +27,7 @@ const auto vectors = fs::path(kit::sources_path) / "src/framewire/codec/vectors"
 
 struct Frame {
     Bytes packed;
-    std::uint64_t hash;  // of the picture after it
+    std::uint64_t hash;  // hash of the picture after the frame
 
     bool operator==(const Frame&) const = default;
 };
@@ -39,7 +39,7 @@ struct Stream {
     bool operator==(const Stream&) const = default;
 };
 
-/// FNV-1a of 64 bits.
+/// Returns the 64-bit FNV-1a hash, as in format.md.
 std::uint64_t hash_of(const Bytes& bytes) {
     std::uint64_t hash = 0xCBF29CE484222325u;
     for (const auto byte : bytes) hash = (hash ^ byte) * 0x100000001B3u;
@@ -47,7 +47,7 @@ std::uint64_t hash_of(const Bytes& bytes) {
 }
 
 struct Recipe {
-    std::string name;  ///< its path without the extension
+    std::string name;  ///< path of the stream in `vectors`, without the extension
     Shape shape;
     enum class Kind { exact, bounded, invented } kind;
     int threshold, effort, noise, frames;

@@ -12,8 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 
-// Planes and residuals of keyframe blocks in SIMD, with scalar versions for partial sub-blocks. All arithmetic is
-// modulo 256, so it is exact and needs no clamping.
+// SIMD functions for planes and residuals of keyframe blocks, with scalar versions for partial sub-blocks. All
+// arithmetic is modulo 256, so it is lossless and needs no clamping.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::codec::HWY_NAMESPACE {
@@ -23,7 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::ptrdiff_t plane_stride = BlockPlanes::stride;
 
-// Folds signed residuals to nonnegative numbers, small absolute values first.
+// Folds signed residuals to nonnegative numbers, so that small absolute values become small numbers.
 template <class V>
 HWY_INLINE V fold(V residual) {
     const hn::DFromV<V> d;
@@ -91,7 +91,7 @@ void give_colours(const std::uint8_t* green, const std::uint8_t* blue, const std
     }
 }
 
-// sum_residuals() for a row of sub-blocks.
+// Implements sum_residuals() for a row of sub-blocks.
 void sum_parts(const std::uint8_t* sample, std::array<ResidualSums, parts_per_row>& sums) {
     const hn::CappedTag<std::uint8_t, 32> d;
     const hn::RebindToSigned<decltype(d)> d_signed;
@@ -115,24 +115,25 @@ void sum_parts(const std::uint8_t* sample, std::array<ResidualSums, parts_per_ro
     }
 }
 
-// take_residuals() for 8x8 samples.
+// Implements take_residuals() for 8x8 samples.
 void take_part(const std::uint8_t* sample, Predictor by, std::uint8_t* residuals) {
     const hn::CappedTag<std::uint8_t, part_side> d;
     for (int y = 0; y < part_side; ++y)
         hn::StoreU(fold(residual_of(d, sample + y * plane_stride, by)), d, residuals + y * part_side);
 }
 
-// add_residuals() for 8x8 samples. Within a row, prediction from the left is a prefix sum, computed in three steps.
+// Implements add_residuals() for 8x8 samples. Within a row, prediction from the left amounts to a prefix sum, which
+// takes three steps.
 void add_part(std::uint8_t* sample, Predictor by, const std::uint8_t* residuals) {
     const hn::CappedTag<std::uint8_t, part_side> d;
     const hn::Repartition<std::uint64_t, decltype(d)> d64;
-    // Prefix sum over the eight samples of a row.
+    // Returns the prefix sums of the eight samples of a row.
     const auto along = [&](hn::VFromD<decltype(d)> v) HWY_ATTR {
         v = hn::Add(v, hn::BitCast(d, hn::ShiftLeft<8>(hn::BitCast(d64, v))));
         v = hn::Add(v, hn::BitCast(d, hn::ShiftLeft<16>(hn::BitCast(d64, v))));
         return hn::Add(v, hn::BitCast(d, hn::ShiftLeft<32>(hn::BitCast(d64, v))));
     };
-    // `above` holds the row that was just reconstructed, so it need not be loaded again.
+    // `above` holds the row that was reconstructed last, so it need not be loaded again.
     auto above = hn::LoadU(d, sample - plane_stride);
     for (int y = 0; y < part_side; ++y, sample += plane_stride) {
         const auto residual = unfold(hn::LoadU(d, residuals + y * part_side));
@@ -176,7 +177,7 @@ std::uint8_t predicted_by(Predictor by, const std::uint8_t* sample) {
 
 bool is_full(int width, int height) { return width == part_side && height == part_side; }
 
-// Calls body(sample, i) for each sample of a sub-block.
+// Calls body(sample, i) for each sample of a sub-block, with its address and its number.
 template <class Sample, class Body>
 void for_samples(Sample* sample, int width, int height, Body&& body) {
     for (int y = 0, i = 0; y < height; ++y, sample += BlockPlanes::stride)
@@ -250,18 +251,18 @@ void add_residuals(std::uint8_t* sample, Predictor by, int width, int height, co
 namespace framewire::codec {
 namespace {
 
-// Appends the number with which a block begins.
+// Appends the number that identifies the form of a block.
 void put_form(std::vector<std::uint8_t>& out, std::uint32_t form) {
     for (int byte = 0; byte < form_bytes; ++byte) out.push_back(static_cast<std::uint8_t>(form >> (8 * byte)));
 }
 
-// Returns the number with which a block begins, or 0 if the bytes are too short.
+// Returns the number that identifies the form of a block, or 0 if there are too few bytes.
 std::uint32_t form_of(std::span<const std::uint8_t> bytes) {
     if (bytes.size() < form_bytes) return 0;
     return bytes[0] | std::uint32_t{bytes[1]} << 8 | std::uint32_t{bytes[2]} << 16 | std::uint32_t{bytes[3]} << 24;
 }
 
-// Calls body(plane, left, top, width, height) for each sub-block in the order of coding.
+// Calls body(plane, left, top, width, height) for each sub-block in coding order.
 template <class Body>
 void for_each_part(const BlockPlace& block, int planes, Body&& body) {
     for (int plane = 0; plane < planes; ++plane)
@@ -273,7 +274,7 @@ void for_each_part(const BlockPlace& block, int planes, Body&& body) {
 
 }  // namespace
 
-// Chooses for each sub-block the predictor with the least sum of absolute residuals, and folds the residuals.
+// Chooses the predictor with the smallest sum of absolute residuals for each sub-block, and folds the residuals.
 void PictureEncoder::choose(const BlockPlace& block, int planes) {
     std::array<ResidualSums, parts_per_row> sums;
     std::size_t part = 0;
@@ -281,7 +282,7 @@ void PictureEncoder::choose(const BlockPlace& block, int planes) {
     for_each_part(block, planes, [&](int plane, int left, int top, int width, int height) {
         const auto* sample = planes_.row(plane, top) + left;
         const auto column = static_cast<std::size_t>(left / part_side);
-        // The sums of a whole row of sub-blocks at once; partial sub-blocks are done again on their own.
+        // Compute the sums of a whole row of sub-blocks at once, and those of partial sub-blocks separately.
         if (left == 0) sum_residuals(sample, sums);
         if (width < part_side || height < part_side) sums[column] = sum_residuals(sample, width, height);
         const auto& of = sums[column];
@@ -318,7 +319,7 @@ void PictureEncoder::encode(HostView<const std::uint8_t> picture, const BlockPla
     *--word = static_cast<std::uint16_t>(state >> 16);
     *--word = static_cast<std::uint16_t>(state);
 
-    // Take the plain form if coding does not save anything.
+    // Use the plain form if coding does not save anything.
     const auto coded = static_cast<std::size_t>(end - word) * 2;
     const auto plain = static_cast<std::size_t>(block.pixels()) * static_cast<std::size_t>(planes);
     if (coded < plain) {

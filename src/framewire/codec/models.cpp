@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-// Trained models. A table has one character per symbol, whose code gives the symbol's level: eight levels halve the
+// Trained models. A table has one character per symbol, which encodes the symbol's level; eight levels more halve the
 // probability (format.md, "Frequencies"). Frequencies are derived from the levels in integer arithmetic, because
-// encoder and decoder must agree on every machine.
+// encoder and decoder must get the same results on all machines.
 
 namespace framewire::codec {
 namespace {
@@ -21,14 +21,15 @@ constexpr const char* trained_pictures =
 #include "framewire/codec/trained_pictures.inc"
     ;
 
-/// Returns 65536 * 2^(-level / 8), rounded down, at least 1, in integer arithmetic: equal on all machines.
+/// Returns 65536 * 2^(-level / 8), rounded down, but at least 1. Uses integer arithmetic, so the result is the same on
+/// all machines.
 constexpr std::uint32_t weight_of(int level) {
     constexpr std::uint32_t eighths[8] = {65536, 60096, 55108, 50535, 46340, 42494, 38967, 35733};
     return std::max(1u, eighths[level % 8] >> (level / 8));
 }
 
-/// Computes the frequencies of one model, each at least 1 and 4096 in all, in proportion to the weights. The remainder
-/// goes to the most likely symbol.
+/// Computes the frequencies of one model in proportion to the weights. Each is at least 1; they add up to 4096. The
+/// remainder is added to the most likely symbol.
 void set_frequencies(const char* levels, int count, std::uint16_t* frequencies) {
     std::uint64_t sum = 0;
     for (int i = 0; i < count; ++i) sum += weight_of(levels[i] - '#');

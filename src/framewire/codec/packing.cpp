@@ -14,16 +14,16 @@
 #include <cstring>
 #include <numeric>
 
-// Directory of a packed frame (format.md, "A frame"): numbers with 7 bits per byte. Odd numbers skip blocks; even ones
-// are sizes, because blocks consist of 16-bit words.
+// Directory of a packed frame (format.md, "A frame"): numbers with 7 bits per byte. Odd numbers skip blocks. Even
+// numbers are sizes, because blocks consist of 16-bit words.
 
 namespace framewire::codec {
 namespace {
 
-constexpr int number_bits = 7;  // per byte; the eighth bit says that more bytes follow
+constexpr int number_bits = 7;  // bits of a number per byte; the eighth bit means that more bytes follow
 constexpr int max_number_bytes = 4;
 
-// Reads a number and removes its bytes. Returns nothing if it is truncated or too long.
+// Reads a number and removes its bytes from `bytes`. Returns nothing if the number is truncated or too long.
 std::optional<std::uint32_t> read_number(std::span<const std::uint8_t>& bytes) {
     std::uint32_t number = 0;
     for (int i = 0; i < max_number_bytes && !bytes.empty(); ++i) {
@@ -58,18 +58,18 @@ bool read_directory(std::span<const std::uint8_t> bytes, int blocks, std::vector
     coded.clear();
     std::size_t total = 0;
     int block = 0;
-    // The sizes come first. The contents begin where the directory ends.
+    // First, read the sizes. The contents begin where the directory ends.
     while (block < blocks) {
         const auto number = read_number(bytes);
         if (!number) return false;
         if (*number % 2) {
-            // An odd number skips blocks; the check keeps untrusted input within the frame.
+            // An odd number skips blocks. The input is untrusted, so check that they are within the frame.
             const auto passed = (*number + 1) / 2;
             if (passed > static_cast<std::uint32_t>(blocks - block)) return false;
             block += static_cast<int>(passed);
             continue;
         }
-        if (*number == 0) return false;  // every form of a block has at least 4 bytes
+        if (*number == 0) return false;  // a block has at least 4 bytes in every form
         coded.push_back({block++, {bytes.data(), *number}});
         total += *number;
     }
@@ -84,7 +84,7 @@ bool read_directory(std::span<const std::uint8_t> bytes, int blocks, std::vector
 }  // namespace framewire::codec
 
 // Assembly of packed frames: head, directory, then the coded blocks in ascending order. The directory precedes the
-// blocks, so the sizes of all of them must be known before the first one is copied.
+// blocks, so the sizes of all blocks must be known before the first one is copied.
 
 namespace framewire::codec {
 
@@ -139,14 +139,14 @@ std::size_t max_packed_bytes(const Shape& shape) {
 //     2. group_changed()    blocks of similar length form groups
 //     3. ChangesEncoder     codes the groups in parallel and clears their differences
 //
-// The frame of differences is 0 between calls, so only what changed needs to be cleared.
+// The frame of differences is 0 between calls, so only the changed sub-blocks need to be cleared.
 
 namespace framewire::codec {
 namespace {
 
 using Kind = PackedHead::Kind;
 
-// Differences of a frame, in rows without gaps. They are 0 between frames.
+// Differences of a frame, without gaps between rows. They are 0 between frames.
 class Differences {
 public:
     explicit Differences(const Shape& shape) : image_(shape) {
@@ -166,10 +166,10 @@ struct Packer::State {
     const ThreadPool* pool;
     Differences differences;
     std::array<std::uint8_t, std::size_t{3} * block_side>
-        column_bits;                       // per byte of a block's row: part_bit() of its column, in the first row
+        column_bits;  // per byte of a block's row: part_bit() of its column of sub-blocks, in the first row
     std::vector<BlockChanges> changed;     // per block
     std::vector<int> coded;                // changed blocks, ascending
-    std::vector<std::size_t> order, ends;  // grouping of `coded`, see BlockWriter::write_groups()
+    std::vector<std::size_t> order, ends;  // groups of `coded`, as BlockWriter::write_groups() takes them
     BlockWriter writer;
 
     std::vector<ChangesEncoder> encoders;  // one per worker
@@ -188,14 +188,15 @@ struct Packer::State {
                 part_bit(static_cast<int>(i) / (part_side * shape.channels) % parts_per_row, 0));
     }
 
-    // Writes the changes `from` to `to` - 1 as differences and records the changed sub-blocks of each block.
+    // Writes the changes `from` to `to` - 1 to the frame of differences, and records the changed sub-blocks of each
+    // block.
     void spread(const std::uint32_t* positions, const std::uint8_t* changes, std::ptrdiff_t from, std::ptrdiff_t to) {
         constexpr std::ptrdiff_t run =
-            8;  // at most a row of a sub-block, so that both ends show which sub-blocks it touches
+            8;  // at most a row of a sub-block, so that a run touches only the sub-blocks at its ends
         auto* const bytes = differences.view().data();
         const auto row_bytes = static_cast<std::uint32_t>(shape.row_bytes());
         const auto block_bytes = static_cast<std::uint32_t>(block_side * shape.channels);
-        for (auto i = from; i < to;) {  // one row of a block per iteration
+        for (auto i = from; i < to;) {  // each iteration handles a row of a block
             const auto y = positions[i] / row_bytes, column = (positions[i] - y * row_bytes) / block_bytes;
             const auto begin = y * row_bytes + column * block_bytes;
             const auto end = begin + std::min(block_bytes, row_bytes - column * block_bytes);
@@ -218,8 +219,8 @@ struct Packer::State {
         }
     }
 
-    // Lists the changed blocks and groups them: blocks with many changes first, so that threads finish at nearly the
-    // same time, and blocks of similar length together, because they are coded together.
+    // Lists the changed blocks and groups them. Blocks with many changes come first, so that threads finish at nearly
+    // the same time. Blocks with similar numbers of changes are in the same group, because a group is coded together.
     void group_changed() {
         coded.clear();
         std::size_t left = 0;
@@ -270,8 +271,8 @@ void Packer::pack_changes(const ChangesView<MemorySpace::host>& changes, int thr
     if (count && changes.positions[count - 1] >= frame_bytes)
         fail(ErrorCode::usage, "a change is at byte {}, but the frame has {} bytes", changes.positions[count - 1],
              frame_bytes);
-    // Rows of blocks are independent, so that threads can write their differences in parallel. Positions ascend, so a
-    // binary search finds the changes of each row.
+    // Rows of blocks are independent, so threads can write their differences in parallel. Positions ascend, so a binary
+    // search finds the changes of each row.
     for_block_groups(state.pool, static_cast<std::size_t>(state.grid.rows()), [&](std::size_t, std::size_t row) {
         const auto first = static_cast<std::int64_t>(row) * block_side * shape.row_bytes();
         const auto last = std::min(frame_bytes, first + block_side * shape.row_bytes());
@@ -307,7 +308,7 @@ void Packer::pack_picture(HostView<const std::uint8_t> picture, int threshold, s
 
 }  // namespace framewire::codec
 
-// Lossless keyframes: every block of the frame is coded, each by whichever worker is free.
+// Encoder for lossless keyframes. All blocks of the frame are coded, in parallel.
 
 namespace framewire::codec {
 
@@ -350,16 +351,16 @@ struct Unpacker::State {
     const ThreadPool* pool;
     HostBuffer tiles;                // differences of the last frame, one tile per coded block
     HostImage after;                 // reconstruction of predicted blocks
-    std::vector<CodedBlock> coded;   // the coded blocks of the last frame; their bytes may be gone
-    std::vector<PartSet> parts;      // per coded block: its sub-blocks with differences
-    std::vector<std::size_t> order;  // order of decoding
+    std::vector<CodedBlock> coded;   // coded blocks of the last frame; their `bytes` may dangle
+    std::vector<PartSet> parts;      // per coded block: sub-blocks with differences
+    std::vector<std::size_t> order;  // decoding order, as indices into `coded`
     std::uint32_t last_count = 0;
     int last_threshold = 0;
 
     // State of the frame that is being read:
-    BlockSet* left_out = nullptr;       // blocks that stay as they are; null: a broken block breaks the frame
-    BlockSet left_out_before;           // its content before the frame
-    std::vector<std::uint8_t> skipped;  // per coded block: it stays as it is
+    BlockSet* left_out = nullptr;       // blocks that remain unchanged; if null, a broken block makes the frame broken
+    BlockSet left_out_before;           // copy of `left_out` from before the frame
+    std::vector<std::uint8_t> skipped;  // per coded block: nonzero if it remains unchanged
 
     struct Worker {
         ChangesDecoder changes;
@@ -388,13 +389,13 @@ struct Unpacker::State {
         return {tiles.data() + of * tile_bytes(shape), {1, block_side, block_side, shape.channels}};
     }
 
-    // Discards the result of the last frame.
+    // Discards the results of the last frame.
     void forget() {
         coded.clear();
         last_count = 0;
     }
 
-    // Reads the header and the directory.
+    // Reads the head and the directory, and prepares the state of the frame.
     PackedHead open(std::span<const std::uint8_t> bytes, BlockSet* to_leave_out) {
         forget();
         if (to_leave_out && to_leave_out->size() != static_cast<std::size_t>(grid.count()))
@@ -417,8 +418,8 @@ struct Unpacker::State {
         return head;
     }
 
-    // Calls body(worker, place, number, bytes) for a coded block unless it is skipped. If body returns false, the block
-    // is skipped from then on and `whole` becomes false.
+    // Calls body(worker, place, i, bytes) for coded block i unless it is skipped. If body returns false, marks the
+    // block as skipped and sets `whole` to false.
     template <class Body>
     void read_block(std::size_t worker, std::size_t i, std::atomic<bool>& whole, Body& body) {
         if (skipped[i] || body(workers[worker], grid.place(coded[i].block), i, coded[i].bytes)) return;
@@ -426,7 +427,7 @@ struct Unpacker::State {
         skipped[i] = 1;
         if (left_out) (*left_out)[static_cast<std::size_t>(coded[i].block)] = 1;
     }
-    // Calls read_block() for each coded block. Returns false if one is broken and broken blocks are not allowed.
+    // Calls read_block() for each coded block. Returns false if a block is broken and broken blocks are not allowed.
     template <class Body>
     bool for_each_block(Body&& body) {
         std::atomic<bool> whole = true;
@@ -435,8 +436,8 @@ struct Unpacker::State {
         });
         return whole || left_out;
     }
-    // Variant of for_each_block() for blocks that differ much in cost. Those with the most bytes come first, so that
-    // threads finish at nearly the same time.
+    // Variant of for_each_block() for blocks with very different costs. The blocks with the most bytes come first, so
+    // that threads finish at nearly the same time.
     template <class Body>
     bool for_each_longest_first(Body&& body) {
         order.resize(coded.size());
@@ -449,8 +450,8 @@ struct Unpacker::State {
         return whole || left_out;
     }
 
-    // Applies the kind "changes". Returns false, with nothing applied, if a block is broken: blocks are added as soon
-    // as they are decoded, and subtracted again in that case.
+    // Applies a frame of the kind "changes". Blocks are added as soon as they are decoded. If a block is broken,
+    // subtracts them again and returns false.
     bool apply_changes(int threshold, HostView<std::uint8_t> reference) {
         std::atomic<std::uint32_t> count = 0;
         if (!for_each_longest_first(
@@ -494,8 +495,8 @@ struct Unpacker::State {
         last_count = count;
     }
 
-    // Applies the kind "prediction". All blocks are decoded to `after` first, because they are predicted from the
-    // complete previous picture.
+    // Applies a frame of the kind "prediction". All blocks are first decoded to `after`, because they are predicted
+    // from the complete previous picture.
     bool apply_prediction(int threshold, HostView<std::uint8_t> reference) {
         const HostView<const std::uint8_t> before = reference;
         const AvoidedBlocks avoided(shape, left_out_before);
@@ -509,8 +510,8 @@ struct Unpacker::State {
         return true;
     }
 
-    // Applies the kind "blocks". Blocks are decoded to `after` first, because a broken one may already be partly
-    // written when the error is found.
+    // Applies a frame of the kind "blocks". Blocks are first decoded to `after`, because a broken block may be partly
+    // written before the error is found.
     bool apply_blocks(HostView<std::uint8_t> reference) {
         if (!for_each_block(
                 [&](Worker& worker, const BlockPlace& place, std::size_t, std::span<const std::uint8_t> bytes) {
@@ -550,7 +551,7 @@ struct Unpacker::State {
         last_threshold = head.threshold;
         const bool all = coded.size() == static_cast<std::size_t>(grid.count());
         const bool first = head.kind == Kind::first_picture;
-        // With `left_out`, broken blocks must stay as they are, but may already be partly written when the error is
+        // With `left_out`, broken blocks must remain unchanged, but they may be partly written before the error is
         // found.
         const auto picture = left_out ? after.view() : reference;
         const bool whole =
@@ -603,7 +604,7 @@ void Unpacker::last_changes(const ChangesView<MemorySpace::host>& changes) const
             }
         }
     };
-    // Raster order: for each row of blocks, each row of pixels of its coded blocks.
+    // Write in raster order: for each row of blocks, go through the rows of pixels of its coded blocks.
     for (std::size_t begin = 0, end; begin < state.coded.size(); begin = end) {
         const auto first = state.grid.place(state.coded[begin].block);
         for (end = begin; end < state.coded.size() && state.grid.place(state.coded[end].block).y == first.y;) ++end;

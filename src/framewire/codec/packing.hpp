@@ -20,11 +20,12 @@ namespace framewire::codec {
 
 /// A coded block of a packed frame, as the directory lists it (format.md, "A frame").
 struct CodedBlock {
-    int block;                            ///< its number in the frame
-    std::span<const std::uint8_t> bytes;  ///< its bytes, owned by the packed frame
+    int block;                            ///< number of the block in the frame
+    std::span<const std::uint8_t> bytes;  ///< coded bytes, owned by the packed frame
 };
 
-/// Size in bytes that two directory numbers rarely exceed: skipped blocks and the size of a block.
+/// Number of directory bytes per coded block that is rarely exceeded: a number of skipped blocks, and the size of the
+/// block.
 inline constexpr std::size_t place_bytes = 4;
 
 /// Writer for the directory of a frame.
@@ -32,7 +33,7 @@ class DirectoryWriter {
 public:
     /// Appends to `out`, which must outlive this object.
     explicit DirectoryWriter(std::vector<std::uint8_t>& out) : out_(&out) {}
-    /// Adds a block with `bytes` bytes, an even number. Blocks must ascend.
+    /// Adds a block of `bytes` bytes, which must be even. Blocks must be added in ascending order.
     void add(int block, std::size_t bytes);
     /// Ends the directory of a frame with `blocks` blocks.
     void finish(int blocks);
@@ -45,8 +46,9 @@ private:
     int next_ = 0;
 };
 
-/// Reads the directory of a frame with `blocks` blocks and fills `coded` with the blocks and their bytes, which follow
-/// the directory. Returns false if `bytes` are inconsistent. Does not allocate if `coded` has a capacity of `blocks`.
+/// Reads the directory at the beginning of `bytes`, for a frame with `blocks` blocks, and fills `coded` with the listed
+/// blocks and their bytes, which follow the directory. Returns false if `bytes` are inconsistent. Does not allocate if
+/// `coded` has a capacity of `blocks`.
 bool read_directory(std::span<const std::uint8_t> bytes, int blocks, std::vector<CodedBlock>& coded);
 
 /// Head of a packed frame: its kind and the threshold of its encoder (format.md, "A frame").
@@ -59,9 +61,9 @@ struct PackedHead {
         first_picture = 3,  ///< keyframe: like `prediction`, but predicted only within the blocks themselves
         blocks = 4          ///< some blocks of a lossless keyframe
     };
-    /// Size of the head.
+    /// Size of the head in bytes.
     static constexpr std::size_t bytes = 2;
-    /// Maximum threshold that a head can have.
+    /// Maximum threshold that a head can store.
     static constexpr int max_threshold = 254;
 
     Kind kind;
@@ -75,8 +77,8 @@ inline std::size_t block_workers(const ThreadPool* pool) {
     return pool ? std::min(most_block_workers, static_cast<std::size_t>(pool->threads())) : 1;
 }
 
-/// Calls body(worker, group) for each group of blocks, on the threads of the pool if it is not null. A worker that is
-/// done with a group takes the next one. Calls with the same worker never overlap. Returns when all are done.
+/// Calls body(worker, group) for each group of blocks, on the threads of `pool` unless it is null. A worker that has
+/// finished a group takes the next one. Calls with the same worker never overlap. Returns when all groups are done.
 template <class Body>
 void for_block_groups(const ThreadPool* pool, std::size_t groups, Body&& body) {
     std::atomic<std::size_t> next = 0;
@@ -89,7 +91,7 @@ void for_block_groups(const ThreadPool* pool, std::size_t groups, Body&& body) {
         work(0, 0, 0);
 }
 
-/// Calls body(worker, begin, end) for ranges of `count` blocks that take about equally long.
+/// Splits `count` blocks into ranges of about equal size and calls body(worker, begin, end) for each.
 template <class Body>
 void for_blocks(const ThreadPool* pool, std::size_t count, Body&& body) {
     constexpr std::size_t groups_each = 8;  // groups per worker: workers then finish at nearly the same time
@@ -100,7 +102,7 @@ void for_blocks(const ThreadPool* pool, std::size_t count, Body&& body) {
     });
 }
 
-/// Joins the blocks of one frame, which several threads code, to a packed frame. Not thread-safe; keeps its memory
+/// Codes the blocks of a frame on several threads and joins them into a packed frame. Not thread-safe; keeps its memory
 /// between frames.
 class BlockWriter {
 public:
@@ -121,9 +123,9 @@ public:
         });
         finish(head, coded, blocks, out);
     }
-    /// Variant of write() that codes blocks in groups: encode(worker, of, bytes, sizes) appends the blocks `of` and
-    /// stores their sizes. `order` lists indices into `coded` in the order of coding; `ends` are the ends of the groups
-    /// in `order`, at most `most` blocks each.
+    /// Variant of write() that codes blocks in groups: encode(worker, of, bytes, sizes) appends the blocks with the
+    /// indices `of` to `bytes` and stores their sizes. `order` lists indices into `coded` in coding order. `ends` lists
+    /// the end of each group in `order`; a group has at most `most` blocks.
     template <std::size_t most, class Encode>
     void write_groups(const PackedHead& head, std::span<const int> coded, std::span<const std::size_t> order,
                       std::span<const std::size_t> ends, int blocks, const ThreadPool* pool,
@@ -140,8 +142,9 @@ public:
         });
         finish(head, coded, blocks, out);
     }
-    /// Variant of write() for blocks that are found only while coding, in `groups` groups: encode(worker, group, bytes,
-    /// took) calls took(block, bytes) for each block that it appended, in the same order.
+    /// Variant of write() if the set of coded blocks is only found during coding. encode(worker, group, bytes, took) is
+    /// called for each of `groups` groups. It must call took(block, size) for each block that it appended to `bytes`,
+    /// in the same order.
     template <class Encode>
     void write_found(const PackedHead& head, std::size_t groups, int blocks, const ThreadPool* pool,
                      std::vector<std::uint8_t>& out, Encode&& encode) {
@@ -172,28 +175,30 @@ private:
     };
     Place& place_of(int block) { return places_[static_cast<std::size_t>(block)]; }
 
-    std::vector<Place> places_;  // per block: its place in the bytes of a worker
-    std::vector<int> found_;     // the blocks that write_found() found
+    std::vector<Place> places_;  // per block: where a worker has stored its bytes
+    std::vector<int> found_;     // blocks that write_found() has coded
     std::array<std::vector<std::uint8_t>, most_block_workers> bytes_;
 };
 
-/// Appends a frame made of blocks that are coded already: head, directory, and the bytes of `coded` (ascending). The
-/// frame has `blocks` blocks.
+/// Appends a packed frame made of blocks that are already coded: head, directory, and the bytes of `coded` (ascending).
+/// `blocks` is the number of blocks in the frame.
 void append_packed(const PackedHead& head, std::span<const CodedBlock> coded, int blocks,
                    std::vector<std::uint8_t>& out);
 
-/// Throws Error{usage} unless `shape` is valid and a single frame. `what` names it in the message.
+/// Throws Error{usage} unless `shape` is valid and has a single frame. `what` names it in the message.
 void validate_one_frame(const Shape& shape, const char* what);
 
-/// Throws Error{usage} unless `threshold` is in 0..254, the range that a head can have.
+/// Throws Error{usage} unless `threshold` is in 0..254, the range that a head can store.
 void validate_packed_threshold(int threshold);
 
-/// Encoder that turns a list of changes, or a picture, into a packed frame as codec/format.md specifies. Servers
-/// and recordings read the directory of these frames, too. Keeps its memory between frames. Move-only; not thread-safe.
+/// Encoder that turns a list of changes, or a picture, into a packed frame as codec/format.md specifies. Servers and
+/// recordings also read the directory of packed frames, so changes of the format affect them. Keeps its memory between
+/// frames. Move-only; not thread-safe.
 class Packer {
 public:
-    /// For frames of `shape`, whose `frames` must be 1. `pool` is optional and must outlive this object; its threads
-    /// share the blocks of each frame, and the bytes are the same. Throws Error{usage} if the shape is invalid.
+    /// Creates a packer for frames of `shape`, whose `frames` must be 1. `pool` is optional and must outlive this
+    /// object; its threads share the blocks of each frame. The bytes are the same with and without it. Throws
+    /// Error{usage} if the shape is invalid.
     explicit Packer(const Shape& shape, const ThreadPool* pool = nullptr);
     ~Packer();
     Packer(Packer&&) noexcept;
@@ -212,38 +217,38 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Decoder for packed frames. Treats its input as hostile: throws Error{source_lost} on bytes that no encoder for this
-/// shape writes, never accesses memory out of bounds, and never allocates according to sizes in the input. Move-only;
-/// not thread-safe.
+/// Decoder for packed frames. Treats its input as hostile: throws Error{source_lost} on bytes that violate the format
+/// for its shape, never accesses memory out of bounds, and never allocates memory by sizes in the input. Move-only; not
+/// thread-safe.
 class Unpacker {
 public:
-    /// For frames of `shape`, whose `frames` must be 1. `pool` as for Packer. Throws Error{usage} if the shape is
-    /// invalid.
+    /// Creates an unpacker for frames of `shape`, whose `frames` must be 1. `pool` is as for Packer. Throws
+    /// Error{usage} if the shape is invalid.
     explicit Unpacker(const Shape& shape, const ThreadPool* pool = nullptr);
     ~Unpacker();
     Unpacker(Unpacker&&) noexcept;
     Unpacker& operator=(Unpacker&&) noexcept;
 
     /// Applies a delta frame (kinds changes, prediction and blocks) to `reference`. If the bytes are broken, throws
-    /// Error{source_lost} and leaves `reference` as it was.
+    /// Error{source_lost} and leaves `reference` unchanged.
     void apply_changes(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference);
     /// Replaces `reference` by a keyframe (kinds picture and first picture). If the bytes are broken, throws
     /// Error{source_lost}; the content of `reference` is then unspecified.
     void apply_picture(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference);
     /// Variant for damaged streams. `left_out` has one entry per block of the frame. On entry, nonzero entries mark
-    /// blocks that must stay as they are: those whose bytes are damaged and, for delta frames, those whose pixels are
-    /// already wrong. On return, blocks that could not be decoded, or that would be predicted from blocks marked on
-    /// entry, are marked too; they stay as they are. Throws Error{source_lost}, with `reference` untouched, if head or
-    /// directory are broken, and Error{usage} if `left_out` has the wrong size.
+    /// blocks that must remain unchanged because their bytes are damaged or, in delta frames, their pixels are already
+    /// wrong. On return, it also marks the blocks that could not be decoded, or are predicted from blocks marked on
+    /// entry; they remain unchanged, too. Throws Error{source_lost}, with `reference` untouched, if the head or the
+    /// directory is broken, and Error{usage} if `left_out` has the wrong size.
     void apply_changes(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference, BlockSet& left_out);
-    /// Variant for damaged streams; see apply_changes().
+    /// Variant for damaged streams. `left_out` is as for apply_changes().
     void apply_picture(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference, BlockSet& left_out);
     /// Returns the threshold in the head of the last frame; 0 before the first one.
     int last_threshold() const;
     /// Returns the number of bytes that the last apply_changes() changed; 0 after a keyframe.
     std::uint32_t last_count() const;
-    /// Writes those changes to `changes` as an Encoder would: positions, differences and count. Throws Error{usage}
-    /// unless `changes` has a capacity for every byte of the frame.
+    /// Writes the changes of the last apply_changes() to `changes` as an Encoder would: positions, differences and
+    /// count. Throws Error{usage} unless `changes` has a capacity for every byte of the frame.
     void last_changes(const ChangesView<MemorySpace::host>& changes) const;
 
 private:
@@ -251,23 +256,23 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Returns an upper bound for the size in bytes of a packed frame of `shape`. Readers reject longer ones.
+/// Returns an upper bound for the size in bytes of a packed frame of `shape`. Readers reject larger frames.
 std::size_t max_packed_bytes(const Shape& shape);
 
 /// Encoder for lossless keyframes. Not thread-safe.
 class PicturePacker {
 public:
-    /// For pictures of `shape`, whose `frames` must be 1. `pool` is optional and must outlive this object; its threads
-    /// share the blocks of each picture.
+    /// Creates an encoder for pictures of `shape`, whose `frames` must be 1. `pool` is optional and must outlive this
+    /// object; its threads share the blocks of each picture.
     PicturePacker(const Shape& shape, const ThreadPool* pool);
 
-    /// Appends a picture of this shape to `out` as a packed frame. `threshold` (0..254) is only written to the head.
+    /// Packs `picture` as a keyframe and appends it to `out`. `threshold` (0..254) is only written to the head.
     void pack(HostView<const std::uint8_t> picture, int threshold, std::vector<std::uint8_t>& out);
 
 private:
     BlockGrid grid_;
     const ThreadPool* pool_;
-    std::vector<int> blocks_;               // all of them
+    std::vector<int> blocks_;               // numbers of all blocks of the grid
     std::vector<PictureEncoder> encoders_;  // one per worker
     BlockWriter writer_;
 };
@@ -277,10 +282,10 @@ struct Effort {
     int range = 12;      ///< search range in pixels in each direction; 0 to 15
     int candidates = 4;  ///< number of vectors whose cost is computed exactly; at most 8
 
-    /// Maximum level.
+    /// Maximum level that of() accepts.
     static constexpr int most = 2;
-    /// Returns the effort for a level as users choose it: 0 no motion search, 1 a short one, 2 a
-    /// thorough one. Throws Error{usage} for another level.
+    /// Returns the effort for the level that a user chose: 0 for no motion search, 1 for a short one, 2 for a thorough
+    /// one. Throws Error{usage} for another level.
     static Effort of(int level);
 };
 

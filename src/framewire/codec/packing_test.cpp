@@ -61,8 +61,8 @@ TEST(Packing, RoundTripsOnEveryShapeAndLayout) {
                 }
 }
 
-// Draws a textured slope with noise, the same on all machines. In the later frame, one part is lighter, one is
-// inverted, and some bytes are random.
+// Draws a textured gradient with noise, which is the same on all machines. If `later` is set, one area is lighter, one
+// is inverted, and some bytes are random.
 void fill_moment(HostView<std::uint8_t> image, bool later) {
     const auto& shape = image.shape();
     std::uint32_t random = 1;
@@ -78,14 +78,15 @@ void fill_moment(HostView<std::uint8_t> image, bool later) {
         }
 }
 
-// FNV-1a (Fowler, Noll, Vo).
+// Returns the 64-bit FNV-1a hash (Fowler, Noll, Vo).
 std::uint64_t hash_of(const std::vector<std::uint8_t>& bytes) {
     std::uint64_t hash = 0xcbf29ce484222325;
     for (const auto byte : bytes) hash = (hash ^ byte) * 0x100000001b3;
     return hash;
 }
 
-// Recordings outlive versions, so the packed bytes must never change, on any instruction set.
+// Recordings are read by later versions, so the packed bytes must never change, and must be the same with all
+// instruction sets.
 TEST(Packing, BytesAreStableAcrossVersionsAndInstructionSets) {
     struct Case {
         int channels, threshold;
@@ -186,7 +187,7 @@ TEST(Packing, BrokenBlockUndoesTheOtherBlocks) {
     EXPECT_GT(refused, 0);
 }
 
-// Flipped bits may still decode. They must never write outside the picture, crash or hang.
+// Bytes with flipped bits may still decode. The unpacker must never write outside the picture, crash or hang.
 TEST(Packing, FlippedBitsNeverWriteOutsideThePicture) {
     const Shape shape{1, 31, 33, 3};
     const Step step(shape, {}, 20);
@@ -250,7 +251,7 @@ TEST(Packing, SkipsMarkedAndBrokenBlocks) {
             auto packed = picture ? step.picture : step.changes;
             BlockSet left_out(9, 0);
             if (broken) {
-                // A state is never 0, so no block begins like this.
+                // A block never begins with 0, because a state is never 0.
                 const auto at = static_cast<std::ptrdiff_t>(place_of(4, shape, packed));
                 ASSERT_GT(at, 0);
                 std::fill_n(packed.begin() + at, 4, std::uint8_t{0});

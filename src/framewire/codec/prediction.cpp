@@ -17,8 +17,9 @@
 #include <cstring>
 #include <optional>
 
-// Comparison of a block with the previous picture in one pass: number of bytes beyond the threshold, largest
-// difference, and sum of squares. The bounded packer uses it to skip blocks that are within the threshold already.
+// Comparison of a block with the previous picture, which finds the number of bytes beyond the threshold, the largest
+// difference and the sum of squares in one pass. The bounded packer uses it to skip blocks that are already within the
+// threshold.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::codec::HWY_NAMESPACE {
@@ -29,7 +30,8 @@ using namespace framewire::HWY_NAMESPACE;
 
 }  // namespace
 
-// Compares rows of a block: at most 64 rows of 192 bytes, so that the sums of squares fit into 32 bits.
+// Compares rows of a block and adds the result to `sum`. At most 64 rows of 192 bytes are allowed, so that the sums of
+// squares fit into 32 bits.
 void rows_distance(const std::uint8_t* camera, std::int64_t camera_stride, const std::uint8_t* reference,
                    std::int64_t reference_stride, int rows, int bytes, int threshold, Summary& sum) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -48,7 +50,7 @@ void rows_distance(const std::uint8_t* camera, std::int64_t camera_stride, const
             const auto a = hn::LoadU(d8, camera + i), b = hn::LoadU(d8, reference + i);
             const auto distance = hn::Sub(hn::Max(a, b), hn::Min(a, b));
             largest = hn::Max(largest, distance);
-            // 1 for each byte beyond the threshold, summed in groups of eight.
+            // Counts 1 for each byte beyond the threshold, in sums of eight bytes.
             count = hn::Add(count, hn::SumsOf8(hn::Min(hn::SaturatedSub(distance, limit), one)));
             const auto low = hn::BitCast(d16, hn::InterleaveLower(d8, distance, zero));
             const auto high = hn::BitCast(d16, hn::InterleaveUpper(d8, distance, zero));
@@ -92,8 +94,8 @@ Summary block_distance(HostView<const std::uint8_t> camera, HostView<const std::
 
 #endif
 
-// Motion search for a sub-block in SIMD. It examines many vectors with a cheap estimate of the cost; PredictionEncoder
-// then computes the exact cost of the few best ones. The estimates must be those of batch_prediction.cu, so that both
+// SIMD motion search for a sub-block. It examines many vectors with a cheap estimate of the cost; PredictionEncoder
+// then computes the exact cost of the best few. The estimates must equal those of batch_prediction.cu, so that both
 // backends choose the same vectors.
 
 HWY_BEFORE_NAMESPACE();
@@ -104,7 +106,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int row_samples = MotionWindow::part_stride;
 
-// Estimated cost of predicting the sub-block by given samples, in 1/16 bits.
+// Function that estimates the cost of predicting the sub-block by given samples, in 1/16 bits.
 class PartCost {
 public:
     PartCost(const MotionWindow& window, int threshold)
@@ -113,15 +115,15 @@ public:
           reciprocal_(((std::uint64_t{1} << shift) + static_cast<unsigned>(2 * threshold)) /
                       static_cast<unsigned>(2 * threshold + 1)) {}
 
-    // Results of `limit` and more need not be exact.
+    // Returns the estimate. Results of `limit` and more need not be exact.
     HWY_INLINE int operator()(const std::uint8_t* predicted, std::int64_t stride, int limit) const {
         const hn::CappedTag<std::uint8_t, row_samples> d8;
         const hn::Repartition<std::uint64_t, decltype(d8)> d64;
         const auto lanes = static_cast<int>(hn::Lanes(d8));
         const auto threshold = hn::Set(d8, threshold_);
         int cost = 0;
-        // Steps are rounded down per pair of rows. The limit is checked every four rows only, because the branch is
-        // unpredictable.
+        // The number of steps is rounded down per pair of rows. The limit is only checked every four rows, because the
+        // branch is unpredictable.
         for (int row = 0; row < window_.rows && cost < limit; row += 4)
             for (int pair = row; pair < row + 4; pair += 2) {
                 auto beyond = hn::Zero(d64);
@@ -138,7 +140,8 @@ public:
                         samples += hn::CountTrue(d8, hn::Ne(over, hn::Zero(d8)));
                     }
                 const auto excess = hn::GetLane(hn::SumOfLanes(d64, beyond));
-                // Exact division by the step size: the product is far below 2^shift.
+                // Multiplication by the reciprocal divides exactly by the step size, because the product is far below
+                // 2^shift.
                 cost += static_cast<int>(samples) * motion_sample_cost +
                         static_cast<int>(excess * motion_step_cost * reciprocal_ >> shift);
             }
@@ -155,7 +158,7 @@ private:
 
 }  // namespace
 
-// interpolate() for one target.
+// Implements interpolate() for one SIMD target.
 void interpolate_rows(const std::uint8_t* from, std::int64_t stride, int channels, int fraction_x, int fraction_y,
                       int rows, std::uint8_t* to) {
     const hn::CappedTag<std::uint8_t, row_samples> d8;
@@ -181,12 +184,13 @@ void interpolate_rows(const std::uint8_t* from, std::int64_t stride, int channel
         }
 }
 
-// look_for_motion() for one target.
+// Implements look_for_motion() for one SIMD target.
 void look_for_vectors(const MotionWindow& window, int threshold, int range, std::span<const MotionVector> near,
                       BestVectors& best) {
     const PartCost cost_of(window, threshold);
     HWY_ALIGN std::uint8_t moved[part_side * row_samples];
-    // Offers a vector whose signalling costs `more`. The zero vector is a candidate of its own elsewhere.
+    // Offers a vector that costs `more` to signal. The zero vector is excluded, because PredictionEncoder always tries
+    // it.
     const auto attempt = [&](MotionVector vector, int more) HWY_ATTR {
         if (vector == MotionVector{} || std::abs(vector.x) > max_motion || std::abs(vector.y) > max_motion) return;
         const int limit = best.limit() - more;
@@ -211,7 +215,7 @@ void look_for_vectors(const MotionWindow& window, int threshold, int range, std:
             attempt(vector, new_vector_cost(vector));
         }
     for (const int step : {2, 1}) {
-        // A copy, because offers change `best` while the vectors around its entries are tried.
+        // Iterate over a copy, because attempt() changes `best`.
         const auto centres = best;
         for (const auto& centre : centres.all())
             for (int down = -step; down <= step; down += step)
@@ -246,8 +250,8 @@ void interpolate(const std::uint8_t* from, std::int64_t stride, int channels, in
 
 #endif
 
-// Quantization of a sub-block against a prediction from the previous picture. Here the whole prediction is known
-// beforehand, so rows are quantized as vectors. The result equals Quantizer::steps() and Quantizer::sample().
+// Quantization of a sub-block against a prediction from the previous picture. The whole prediction is known beforehand,
+// so rows are quantized with SIMD vectors. The results equal those of Quantizer::steps() and Quantizer::sample().
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::codec::HWY_NAMESPACE {
@@ -257,8 +261,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 }  // namespace
 
-// quantize() for one target. The first loop computes changed bits and slopes in bytes; only rows with changes go
-// through the second one, which computes steps and samples in 16 bits.
+// Implements quantize() for one SIMD target. The first inner loop computes changed bits and slopes in 8-bit lanes. The
+// second one, only for rows with changes, computes steps and samples in 16-bit lanes.
 void quantize_rows(const Quantizer& quantizer, const std::uint8_t* camera, const std::uint8_t* mask,
                    const std::uint8_t* predicted, int channels, int rows, QuantizedPart& part) {
     const hn::CappedTag<std::uint8_t, part_row> d8;
@@ -267,12 +271,12 @@ void quantize_rows(const Quantizer& quantizer, const std::uint8_t* camera, const
     const hn::Half<decltype(d8)> half;
     const auto lanes8 = static_cast<int>(hn::Lanes(d8)), lanes16 = static_cast<int>(hn::Lanes(d16));
     const int threshold = quantizer.threshold(), size = quantizer.step();
-    const int first = quantizer.first_step();  // sufficient up to a distance of first + threshold
+    const int first = quantizer.first_step();  // one step suffices up to a distance of first + threshold
     const auto number = [&](int value) HWY_ATTR { return hn::Set(d16, static_cast<std::int16_t>(value)); };
     const auto limit8 = hn::Set(d8, static_cast<std::uint8_t>(threshold));
     const auto limit = number(threshold), step = number(size), before_first = number(first - size);
     const auto two_steps = number(first + threshold + 1);
-    // Reciprocal of the step size in 1/32768, rounded up: exact for the remainder of any distance up to 255.
+    // Reciprocal of the step size in units of 1/32768, rounded up. It gives exact quotients for all numbers up to 255.
     const auto reciprocal = hn::Set(du16, static_cast<std::uint16_t>((32768 + size - 1) / size));
     const int steep[] = {threshold / 3, threshold, 2 * threshold};
     const auto zero = hn::Zero(d16), one = number(1);
@@ -311,7 +315,7 @@ void quantize_rows(const Quantizer& quantizer, const std::uint8_t* camera, const
             const auto is_there = hn::PromoteTo(d16, hn::LoadU(half, mask + row * part_row + at));
             const auto difference = hn::Sub(a, b), distance = hn::Abs(difference);
             const auto changes = hn::And(hn::Gt(distance, limit), hn::Ne(is_there, zero));
-            // Number of steps: one, a second one at distances of at least `two_steps`, and then one per `size`.
+            // Number of steps: one, another one from a distance of `two_steps` on, and then another one per `size`.
             const auto more = hn::Sub(distance, two_steps);
             const auto whole = hn::BitCast(du16, hn::Max(more, zero));
             auto count = hn::BitCast(d16, hn::MulHigh(hn::Add(whole, whole), reciprocal));
@@ -347,19 +351,20 @@ void quantize(const Quantizer& quantizer, const PartSamples& camera, const PartS
 
 #if HWY_ONCE
 
-// Predictions of samples, from another position of the previous picture or from neighbours in the block (format.md,
-// "Prediction"). The decoder and the encoder share this code, so they cannot differ.
+// Predictions of samples from another position in the previous picture, or from neighbours in the block (format.md,
+// "Prediction"). The decoder and the encoder share this code, so their predictions cannot differ.
 
 namespace framewire::codec {
 
 void PredictedPart::move(HostView<const std::uint8_t> before, int x, int y, MotionVector vector) {
     const auto& shape = before.shape();
     channels_ = shape.channels;
-    // The whole pixels round down, so that the fractions are 0 to 3.
+    // Round the whole pixels down, so that the fractions are 0 to 3.
     const int fraction_x = vector.x & (quarters - 1), fraction_y = vector.y & (quarters - 1);
     const int from_x = x + (vector.x - fraction_x) / quarters - 1, from_y = y + (vector.y - fraction_y) / quarters - 1;
-    constexpr int rows = side + 1, row_bytes = 48;  // one row more for interpolation, and padding for whole vectors
-    // Inside the picture, rows are read in place; otherwise they are copied with the nearest pixel repeated.
+    constexpr int rows = side + 1, row_bytes = 48;  // one more row for interpolation, and padding for whole vectors
+    // If the area lies inside the picture, its rows are read in place; otherwise they are copied, repeating the nearest
+    // pixel.
     const bool is_inside = from_x >= 0 && from_y >= 0 && from_y + rows <= shape.height &&
                            std::int64_t{from_x} * channels_ + row_bytes <= shape.row_bytes();
     std::array<std::uint8_t, static_cast<std::size_t>(rows * row_bytes)> window;
@@ -411,9 +416,9 @@ PredictedInside predict_inside(HostView<const std::uint8_t> picture, const Block
 
 }  // namespace framewire::codec
 
-// Quantization of sub-blocks that are predicted from their neighbours. The neighbours are reconstructed samples, so
-// the pixels must be done one after the other. A window with the row above and the column to the left holds everything
-// that they depend on.
+// Quantization of sub-blocks that are predicted from their neighbours. The neighbours are reconstructed samples, so the
+// pixels must be quantized one after the other. A window that includes the row above and the column to the left
+// contains all samples that they depend on.
 
 namespace framewire::codec {
 namespace {
@@ -514,7 +519,7 @@ std::optional<MotionVector> read_vector(const StepModels& models, Reader& reader
 }
 
 // Returns true if the prediction of a sub-block from the previous picture reads samples of avoided blocks. Sub-blocks
-// with steps read one pixel more on each side, for slopes.
+// with steps read one more pixel on each side, to compute slopes.
 bool needs(const AvoidedBlocks& avoided, const BlockPlace& block, int left, int top, MotionVector vector,
            bool has_steps) {
     const auto from = [&](int at, int moved) { return at + (moved - (moved & (quarters - 1))) / quarters - has_steps; };
@@ -556,7 +561,7 @@ bool PredictionDecoder::decode(Reader reader, const StepModels& models, const Jo
         for (int column = 0; column < block.part_columns(); ++column) {
             const auto mode =
                 static_cast<PartMode>(models.read(reader, parts_.mode_model(column, row), step_models::mode.symbols));
-            // Checked once per sub-block: a reader beyond the end returns zeros and cannot do harm until then.
+            // Checking once per sub-block suffices, because reads beyond the end return zeros, which do no harm.
             if (bytes_.behind_end(reader) || (mode != PartMode::inside && !before.data())) return false;
             const int left = column * part_side, top = row * part_side;
             MotionVector vector{};
@@ -570,14 +575,14 @@ bool PredictionDecoder::decode(Reader reader, const StepModels& models, const Jo
             const auto by = mode == PartMode::inside          ? Predicted::inside
                             : mode == PartMode::moved_changes ? Predicted::moved
                                                               : Predicted::reference;
-            // Damaged blocks must not spread: a block that would be predicted from one is not decoded.
+            // Damage must not spread, so a block that is predicted from a damaged one is not decoded.
             if (avoided && by != Predicted::inside && needs(*avoided, block, left, top, vector, has_steps))
                 return false;
             if (by != Predicted::inside) predicted_.move(before, block.x + left, block.y + top, vector);
             for (int y = top; y < std::min(top + part_side, block.height); ++y) {
                 auto* pixel = after.row(0, block.y + y) + std::int64_t{block.x + left} * channels;
                 for (int x = left; x < std::min(left + part_side, block.width); ++x, pixel += channels) {
-                    // Prediction, then the steps if there are any, then the sample.
+                    // Compute the prediction, read the steps if there are any, and reconstruct the sample.
                     PredictedInside predicted;
                     if (by == Predicted::inside) {
                         predicted = predict_inside(done, block, x, y);
@@ -606,14 +611,14 @@ bool PredictionDecoder::decode(Reader reader, const StepModels& models, const Jo
 // Encoder for the form "prediction". Sub-blocks are coded in raster order, because each one is context for the next
 // ones:
 //
-//     1. may_stay()        a sub-block within the threshold stays as it was and costs one symbol
+//     1. may_stay()        a sub-block within the threshold stays unchanged and costs one symbol
 //     2. find_vectors()    the motion search proposes a few vectors
 //     3. code_part()       each candidate is quantized and coded to a CostSink; the cheapest one is taken
 //
-// Coding to a CostSink stops as soon as the candidate is more expensive than the best one so far.
+// Coding to a CostSink stops when the candidate turns out to be more expensive than the best one so far.
 
 namespace framewire::codec {
-// Arguments of encode() and what follows from them.
+// Arguments of encode() and values derived from them.
 struct PredictionEncoder::Job {
     HostView<const std::uint8_t> camera, before;
     BlockPlace block;
@@ -625,7 +630,7 @@ struct PredictionEncoder::Job {
     int width(int left) const { return std::min(part_side, block.width - left); }
     int height(int top) const { return std::min(part_side, block.height - top); }
 
-    // Returns true if the sub-block of the previous picture is within the threshold of the camera's.
+    // Returns true if the sub-block in the previous picture is within the threshold of the camera's.
     bool may_stay(int left, int top) const {
         const auto from = std::int64_t{block.x + left} * channels, count = std::int64_t{width(left)} * channels;
         for (int y = block.y + top; y < block.y + top + height(top); ++y) {
@@ -636,7 +641,7 @@ struct PredictionEncoder::Job {
         }
         return true;
     }
-    // Copies the sub-block of the previous picture.
+    // Copies the sub-block from the previous picture.
     void stay(int left, int top) const {
         const auto from = std::int64_t{block.x + left} * channels;
         for (int y = block.y + top; y < block.y + top + height(top); ++y)
@@ -645,7 +650,7 @@ struct PredictionEncoder::Job {
     }
 };
 
-// Loads the camera's samples of a sub-block.
+// Loads the camera's samples of a sub-block, and the mask.
 void PredictionEncoder::load_part(const Job& job, int left, int top) {
     const auto bytes = static_cast<std::size_t>(job.width(left) * job.channels);
     mask_.fill(0);
@@ -679,7 +684,7 @@ PartMode PredictionEncoder::add_part(const Job& job, int column, int row, const 
     for (int y = 0; y < height; ++y) {
         const auto* steps = &part.steps[static_cast<std::size_t>(y * part_row)];
         const auto* slopes = &part.slopes[static_cast<std::size_t>(y * part_row + slope_channel(channels))];
-        // The patterns of the row must be in `coded_` before its pixels are coded, because they are context for each
+        // Store the patterns of the row in `coded_` before its pixels are coded, because they are context for each
         // other.
         std::array<Pattern, part_side> row_patterns{};
         if (part.changed[static_cast<std::size_t>(y)])
@@ -687,7 +692,7 @@ PartMode PredictionEncoder::add_part(const Job& job, int column, int row, const 
                 row_patterns[static_cast<std::size_t>(x)] = pattern_of<channels>(steps + x * channels);
         coded_.set_row<channels>(left, top + y, row_patterns, steps);
         if (mode == PartMode::moved) continue;
-        // The contributions of the row above to eight flags are computed at once.
+        // Compute the contributions of the rows above to the models of eight flags at once.
         auto above = coded_.changed_above(left, top + y);
         int before = coded_.extent(left - 1, top + y), second = coded_.extent(left - 2, top + y);
         for (int x = 0; x < width; ++x, above >>= 8) {
@@ -704,7 +709,7 @@ PartMode PredictionEncoder::add_part(const Job& job, int column, int row, const 
             add_pixel(sink, coded_, coded_.neighbours(left + x, top + y), left + x, top + y, channels, pattern, all,
                       job.quantizer.fine());
         }
-        // The cost of a hopeless candidate need not be complete.
+        // Stop if the candidate is already too expensive to be chosen.
         if (too_much(sink)) break;
     }
     return mode;
@@ -724,7 +729,7 @@ void PredictionEncoder::code_part(const Job& job, int column, int row, Symbols& 
     if (candidates_.size() > 1) {
         auto least = ~std::uint64_t{0};
         const auto attempt = [&](std::size_t i, std::uint64_t limit) {
-            // Two buffers: the best candidate so far stays in one while the next is quantized into the other.
+            // One of the two buffers keeps the best candidate so far; the next candidate is quantized to the other.
             auto& part = quantized_[1 - best_at];
             quantize_part(job, left, top, candidates_[i], part);
             CostSink sink(job.quantizer.threshold(), limit);
@@ -734,8 +739,8 @@ void PredictionEncoder::code_part(const Job& job, int column, int row, Symbols& 
             best = i;
             best_at = 1 - best_at;
         };
-        // The first candidate, prediction from inside, is the slowest. Tried last, it can often stop early; the +1 lets
-        // it win if it is as cheap as the best of the others.
+        // The first candidate, prediction from neighbours, is the slowest. It is tried last, because it can then often
+        // stop early. The + 1 makes it win if it costs the same as the best of the others.
         for (std::size_t i = 1; i < candidates_.size(); ++i) attempt(i, least);
         attempt(0, least + 1);
     } else {
@@ -750,7 +755,7 @@ void PredictionEncoder::code_part(const Job& job, int column, int row, Symbols& 
                     static_cast<std::size_t>(job.width(left) * job.channels));
 }
 
-// Adds up the steps of a sub-block for the choice of the step size.
+// Adds the steps of a sub-block to the statistics for choosing the step size.
 void PredictionEncoder::count_steps(const QuantizedPart& part, int rows) {
     for (int y = 0; y < rows; ++y) {
         auto changed = part.changed[static_cast<std::size_t>(y)];
@@ -810,7 +815,7 @@ void PredictionEncoder::keep(const Job& job) {
         std::memcpy(to, job.row(y), static_cast<std::size_t>(row_bytes));
 }
 
-// Restores it if the second attempt was not better.
+// Restores the saved reconstruction if the second attempt was not better.
 void PredictionEncoder::restore(const Job& job) const {
     const auto* from = kept_.data();
     const auto row_bytes = std::int64_t{job.block.width} * job.channels;
@@ -827,7 +832,8 @@ void PredictionEncoder::encode(HostView<const std::uint8_t> camera, HostView<con
     };
     const auto furthest = fresh ? 0u : block_distance(camera, before, block, threshold).max_error;
     const auto job = job_of(first_step_size(threshold, static_cast<int>(furthest), fresh));
-    // First attempt with a small step size; its steps indicate whether the largest size is worth a second one.
+    // Make a first attempt with a small step size. Its steps indicate whether a second attempt with the largest size is
+    // worthwhile.
     code_block(job, fresh, true, symbols_);
     if (tries_largest(threshold, all_steps_, changed_samples_)) {
         keep(job);
@@ -840,8 +846,8 @@ void PredictionEncoder::encode(HostView<const std::uint8_t> camera, HostView<con
 
 }  // namespace framewire::codec
 
-// Loads a sub-block and the surroundings of its position in the previous picture into a MotionWindow. Clamping at the
-// edges of the picture happens here once, so that the search itself needs no bound checks.
+// Loads a sub-block and the area around its position in the previous picture into a MotionWindow. Coordinates are
+// clamped to the picture here, so that the search itself needs no bound checks.
 
 namespace framewire::codec {
 
@@ -860,8 +866,8 @@ void MotionSearch::load(HostView<const std::uint8_t> camera, HostView<const std:
         std::memset(mask, 0xff, row_bytes);
     }
     const int from_x = x - margin, from_y = y - margin;
-    // Columns `first` to `last` - 1 of the window lie in the picture. The others, and rows outside, repeat the nearest
-    // pixel.
+    // Columns `first` to `last` - 1 of the window lie in the picture. All others, and rows outside the picture, repeat
+    // the nearest pixel.
     const int first = std::clamp(-from_x, 0, side), last = std::clamp(shape.width - from_x, 0, side);
     for (int row = margin - reach; row < margin + part_side + reach + 1; ++row) {
         const auto* from = before.row(0, std::clamp(from_y + row, 0, shape.height - 1));
@@ -880,7 +886,8 @@ std::span<const ScoredVector> MotionSearch::find(HostView<const std::uint8_t> ca
                                                  HostView<const std::uint8_t> before, int x, int y, int width,
                                                  int height, int threshold, int range, int count,
                                                  std::span<const MotionVector> near) {
-    // Vectors begin up to `begin` quarters away; refinement adds 3, and interpolation reads one pixel further.
+    // The search starts with vectors of up to `begin` quarters; refinement adds up to 3 quarters, and interpolation
+    // reads one pixel further.
     int begin = range * quarters;
     for (const auto vector : near) begin = std::max({begin, std::abs(vector.x), std::abs(vector.y)});
     load(camera, before, x, y, width, height, std::min((begin + 3) / quarters + 1, MotionWindow::margin));

@@ -9,29 +9,31 @@
 namespace framewire::codec {
 namespace {
 
-// The bucket drains at this share of the allowed rate, so that fluctuations from second to second stay within it.
+// The bucket drains at this share of the allowed rate, so that fluctuations from second to second stay within the rate.
 constexpr double share_used = 0.9;
-// Capacity of the bucket: the bytes of this time, but at least of this number of frames.
+// Capacity of the bucket: what drains in this time, or in the time of this number of frames if that is longer.
 constexpr double bucket_seconds = 1, bucket_frames = 10;
-// Upper bound of the fullness, so that an unavoidable excess is forgotten after that many seconds.
+// Upper bound of the fullness, so that an unavoidable excess is forgotten after this many seconds.
 constexpr double most_fullness = 2;
-// Fullness before the first delta frame and while none is sent. From an empty bucket, the first second would take both
-// what drains and what fills the bucket.
+// Fullness before the first delta frame and while none is sent. If the bucket were empty, twice the rate could be sent
+// in the first second: the bytes that drain and those that fill the bucket.
 constexpr double first_fullness = 0.5;
-// Fullness at which the threshold begins to rise, and at which it is the maximum.
+// Fullness at which the threshold begins to rise, and fullness at which it reaches the maximum.
 constexpr double low_fullness = 0.1, high_fullness = 0.9;
-// Thresholds grow by equal ratios of their distance from this number below 0: the size of a delta frame halves with a
-// fixed percentage of the threshold, but near 0 every unit counts.
+// The threshold plus this number grows exponentially with the fullness: the size of a delta frame halves with each
+// fixed percentage by which the threshold grows, but near 0 every unit counts.
 constexpr double ratio_origin = 8;
-// Sizes fluctuate from frame to frame. The threshold falls only if it could be lower by this share of itself.
+// Sizes fluctuate from frame to frame, so the threshold falls only if it could be lower by at least this share of
+// itself.
 constexpr double slack = 1.0 / 12;
 constexpr double least_slack = 1;
-// Minimum time from the maximum to the minimum, and largest single step as a share of the threshold.
+// Minimum time in which the threshold falls from the maximum to the minimum, and largest single step as a share of the
+// threshold.
 constexpr double sinking_seconds = 2;
 constexpr double largest_step = 1.0 / 8;
 // Time constant of the mean of recent bytes per second.
 constexpr double flow_seconds = 0.25;
-// Longer gaps between frames are considered implausible.
+// Gaps between frames that are longer than this are considered implausible.
 constexpr double longest_gap_seconds = 1e6;
 
 }  // namespace
@@ -83,15 +85,16 @@ int RateControl::threshold(double seconds) {
     asked_at_ = seconds;
     if (!std::exchange(asked_, true)) return least_;
     steady_seconds_ += gap;
-    // Frames that are not reported yet are assumed to have what the rate allows.
+    // Frames whose sizes are not reported yet are assumed to take what the rate allows.
     const double want = wanted((bytes_ - gap * bytes_per_second_) / capacity_bytes_);
-    // Rise at once.
+    // The threshold rises immediately.
     if (want >= threshold_ + 0.5) {
         threshold_ = static_cast<int>(std::lround(want));
         steady_seconds_ = 0;
         return threshold_;
     }
-    // Fall only if there is enough room, if the cost of the current threshold is known, and if it is within the rate.
+    // The threshold falls only if there is enough room, and if the bitrate at the current threshold is known and
+    // allowed.
     const double room = threshold_ - want;
     const bool has_room = want <= least_ ? room > 0 : room >= std::max(least_slack, slack * threshold_);
     if (has_room && known_threshold_ == threshold_ && flow_ <= bytes_per_second_) {

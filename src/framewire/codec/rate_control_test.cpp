@@ -14,8 +14,9 @@
 namespace framewire::codec {
 namespace {
 
-// A camera's frame of few bytes and the reference of its viewer. A delta frame takes 2 bytes for each byte that is off
-// by more than the threshold. Changes that a threshold withholds stay withheld until a lower one sends them.
+// Model of a camera with small frames, and of the viewer's reference picture. A delta frame takes 2 bytes per byte that
+// is off by more than the threshold. Changes that a threshold withholds remain withheld until a lower threshold sends
+// them.
 class Scene {
 public:
     static constexpr int size = 6000;
@@ -49,7 +50,7 @@ private:
 
 struct Trace {
     std::vector<int> thresholds;
-    std::vector<double> bits;  // per delta frame
+    std::vector<double> bits;  // size of each delta frame in bits
     std::vector<std::int64_t> over;
 
     int highest(std::size_t from, std::size_t to) const {
@@ -58,7 +59,7 @@ struct Trace {
     int lowest(std::size_t from, std::size_t to) const {
         return *std::min_element(thresholds.begin() + std::ptrdiff_t(from), thresholds.begin() + std::ptrdiff_t(to));
     }
-    /// Returns the maximum number of bits in any second that begins with one of these frames.
+    /// Returns the maximum number of bits in any second within these frames.
     double busiest(std::size_t from, std::size_t to, std::size_t frames_a_second) const {
         double most = 0;
         for (auto i = from; i + frames_a_second <= to; ++i) {
@@ -86,8 +87,8 @@ struct Run {
     int threshold = 10;
     int frames = 600;
     double rate = 30;
-    int late = 0;       // number of frames whose sizes are not reported yet
-    int unwatched = 1;  // number of first frames without a viewer: nothing is sent, R is the camera's picture
+    int late = 0;       // delay in frames until the size of a frame is reported
+    int unwatched = 1;  // number of initial frames without a viewer: nothing is sent, R is the camera's picture
     std::function<double(int)> time{};
 };
 
@@ -148,8 +149,7 @@ TEST(RateControl, KeepsTheRateUnderNoiseWithoutOscillation) {
         }
 }
 
-// With viewers at the first frame, and with viewers that join later. Noise of 40 also fills the other half of the
-// bucket.
+// Viewers are there from the first frame, or join later. Noise of 40 fills even the second half of the bucket.
 TEST(RateControl, KeepsTheRateInTheFirstSecond) {
     for (const int noise : {20, 40})
         for (const double rate : {12.0, 30.0, 120.0})
@@ -211,7 +211,8 @@ TEST(RateControl, CountsFramesThatExceedTheRateAtTheMaximum) {
     EXPECT_EQ(held.over.back(), 0);
 }
 
-// The threshold oscillates in this case. The amplitude depends on the beginning, so it is averaged over several.
+// The threshold oscillates in this case. The amplitude depends on when the viewer joins, so it is averaged over several
+// times.
 TEST(RateControl, KeepsTheRateWithFramesInFlight) {
     int swings = 0;
     const std::vector<int> begins{1, 2, 3, 5, 8, 13, 21, 40, 77, 100};
@@ -225,7 +226,7 @@ TEST(RateControl, KeepsTheRateWithFramesInFlight) {
     EXPECT_LE(swings, 30 * static_cast<int>(begins.size()));
 }
 
-// Implausible times count as the distance of two frames. In a plausible gap, the bucket drains.
+// An implausible time counts as one frame interval. During a plausible gap, the bucket drains.
 TEST(RateControl, ToleratesImplausibleTimes) {
     const auto film = [](Scene& scene, int) { scene.film(100, 40); };
     const auto want = run({}, film);
@@ -278,8 +279,8 @@ TEST(RateControl, AcceptsANewMinimum) {
     EXPECT_EQ(threshold_at(800), 3);
 }
 
-// The room is what can be sent without raising the threshold. There is none while the bucket is initially half full,
-// while the threshold is above the minimum, and after the room has been used.
+// The room is the number of bytes that can be sent without raising the threshold. It is 0 initially, because the bucket
+// is half full, while the threshold is above the minimum, and after the room has been used.
 TEST(RateControl, ReportsTheRemainingRoom) {
     RateControl control({.bits_per_second = 80'000}, 10, 10);
     double seconds = 0;

@@ -13,15 +13,15 @@
 #include <string_view>
 #include <vector>
 
-// Section "A frame" of format.md, and the input that all sections read.
+// Section "A frame" of format.md, and the byte reader that all sections use.
 namespace framewire::codec::reference {
 
-/// Throws Error{source_lost} with a reason.
+/// Throws Error{source_lost} with the reason `what`.
 [[noreturn]] inline void broken(const char* what) {
     fail(ErrorCode::source_lost, (std::string("packed bytes are broken: ") + what).c_str());
 }
 
-/// Throws Error{source_lost} unless a condition holds.
+/// Throws Error{source_lost} with the reason `what` unless `holds` is true.
 inline void check(bool holds, const char* what) {
     if (!holds) broken(what);
 }
@@ -40,8 +40,8 @@ struct Area {
     int x, y, width, height;
 };
 
-/// Divides an area of `width` x `height` into squares of `side`, row by row; those at the right and the lower edge may
-/// be smaller.
+/// Divides an area of `width` x `height` pixels into squares with the given side, row by row. Those at the right and
+/// the lower edge may be smaller.
 inline std::vector<Area> cut(int width, int height, int side) {
     std::vector<Area> areas;
     for (int y = 0; y < height; y += side)
@@ -50,24 +50,24 @@ inline std::vector<Area> cut(int width, int height, int side) {
     return areas;
 }
 
-/// A picture in rows without gaps.
+/// A picture without gaps between rows.
 struct Picture {
     Shape shape;
     std::vector<std::uint8_t> bytes;
 
-    /// Returns the index of a sample.
+    /// Returns the index of a sample in `bytes`.
     std::size_t place(int x, int y, int channel) const {
         return static_cast<std::size_t>((std::int64_t{y} * shape.width + x) * shape.channels + channel);
     }
-    /// Returns a sample.
+    /// Returns a sample of the pixel (x, y).
     std::uint8_t& at(int x, int y, int channel) { return bytes[place(x, y, channel)]; }
-    /// Returns a sample of the pixel nearest to (x, y), which may be outside the picture.
+    /// Returns a sample of the pixel that is nearest to (x, y), which may lie outside the picture.
     int nearest(int x, int y, int channel) const {
         return bytes[place(std::clamp(x, 0, shape.width - 1), std::clamp(y, 0, shape.height - 1), channel)];
     }
 };
 
-/// Reads bytes and numbers from the front of `left`. Throws Error{source_lost} at the end.
+/// Reader of bytes and numbers from the front of `left`. Throws Error{source_lost} if the bytes end too early.
 struct Reader {
     std::span<const std::uint8_t> left;
 
@@ -83,7 +83,7 @@ struct Reader {
         const int low = byte();
         return static_cast<std::uint32_t>(low + 256 * byte());
     }
-    /// Reads two words, the low one first.
+    /// Reads two words, the low one first, and returns them as one number.
     std::uint32_t two_words() {
         const auto low = word();
         return low + 65536 * word();
@@ -98,7 +98,7 @@ struct Reader {
         }
         broken("a number in the directory has more than 4 bytes");
     }
-    /// Returns the next `count` bytes.
+    /// Reads and returns the next `count` bytes.
     std::span<const std::uint8_t> take(std::size_t count) {
         check(count <= left.size(), "they end too early");
         const auto taken = left.first(count);
@@ -107,7 +107,8 @@ struct Reader {
     }
 };
 
-/// Reads the directory and returns the bytes of each block; empty for skipped blocks.
+/// Reads the directory and the bytes of the blocks after it. Returns the bytes of each block, which are empty for
+/// skipped blocks.
 inline std::vector<std::span<const std::uint8_t>> read_directory(Reader& reader, std::size_t blocks) {
     std::vector<int> sizes;
     while (sizes.size() < blocks) {
@@ -142,7 +143,7 @@ struct Symbols {
     virtual ~Symbols() = default;
     /// Returns the next symbol of a model.
     virtual int symbol(const Model& model) = 0;
-    /// Returns a number of `count` bits.
+    /// Returns the next raw number, of `count` bits.
     virtual int bits(int count) = 0;
 };
 
@@ -151,14 +152,14 @@ struct Found {
     int symbol, start;
 };
 
-/// Returns the symbol that has a place.
+/// Returns the symbol to which a place belongs.
 inline Found find(const Model& model, int place) {
     Found found{0, 0};
     while (found.start + model[std::size_t(found.symbol)] <= place) found.start += model[std::size_t(found.symbol++)];
     return found;
 }
 
-/// Source that decodes symbols from words with one rANS state.
+/// Symbol source that decodes words with one rANS state.
 struct State final : Symbols {
     static constexpr std::uint32_t least = 1u << 15, beyond = 1u << 31;
 
@@ -186,16 +187,16 @@ struct State final : Symbols {
     void end() const { check(state == least, "a state does not end at 2^15"); }
 };
 
-/// Model of the number of states of a block of a delta frame, and these numbers.
+/// Model of the symbol that selects the number of states of a delta frame's block, and the number for each symbol.
 inline const Model states_model = {3840, 192, 64};
 inline constexpr int states_counts[] = {1, 8, 32};
 
-/// Source that uses several states in rotation.
+/// Symbol source that uses several states in rotation.
 struct States final : Symbols {
     std::vector<State> states;
     std::size_t coded = 0;
 
-    /// Continues with `count` states after `first`.
+    /// Continues after `first` with `count` states: `first` and others that it reads.
     States(const State& first, Reader& reader, int count) : states{first} {
         while (static_cast<int>(states.size()) < count) states.emplace_back(reader);
     }
@@ -209,7 +210,7 @@ struct States final : Symbols {
     }
 };
 
-/// Returns a model for a string of levels, as the section "Frequencies" specifies.
+/// Returns the model for a string of levels, as the section "Frequencies" specifies.
 inline Model make_model(std::string_view characters) {
     constexpr int w[] = {65536, 60096, 55108, 50535, 46340, 42494, 38967, 35733};
     Model weights;
@@ -257,7 +258,7 @@ struct StepModels {
           part_class(take_models(characters, 24, 12)) {}
 };
 
-/// Returns a set of models for delta frames.
+/// Returns the models for delta frames with the number `set`.
 inline const StepModels& step_models(int set) {
     static constexpr std::string_view characters[] = {
 #include "framewire/codec/trained_steps.inc"
@@ -297,12 +298,12 @@ struct Pixel {
     std::array<int, 3> steps{};
 };
 
-/// Pixels of a block. Those that are not coded yet or lie outside have no pattern and no steps.
+/// Pixels of a block. Pixels that are not coded yet, or lie outside the block, have the pattern 0 and no steps.
 struct Pixels {
     Area block;
     std::array<std::array<Pixel, block_side>, block_side> coded{};
 
-    /// Returns a pixel.
+    /// Returns the pixel (x, y).
     Pixel at(int x, int y) const {
         const bool inside = x >= 0 && y >= 0 && x < block.width && y < block.height;
         return inside ? coded[std::size_t(y)][std::size_t(x)] : Pixel{};
@@ -315,13 +316,13 @@ inline int channel_of(int pattern, int channel) {
     return pattern / power[channel] % 3;
 }
 
-/// Returns E of the specification.
+/// Returns E of the specification for a pattern.
 inline int extent(int pattern) {
     if (pattern == 0) return 0;
     return channel_of(pattern, 0) && channel_of(pattern, 1) && channel_of(pattern, 2) ? 2 : 1;
 }
 
-/// Returns D of the specification.
+/// Returns D of the specification for a pattern.
 inline int direction(int pattern) {
     bool up = false, down = false;
     for (int c = 0; c < 3; ++c) {
@@ -331,13 +332,13 @@ inline int direction(int pattern) {
     return up + 2 * down;
 }
 
-/// Expected magnitude e and support u.
+/// Expected magnitude e and support u of the specification.
 struct Expected {
     int e, u;
 };
 
-/// Returns the expectation for `channel` at (x, y), whose step has the sign `sign`. `last` is the channel of this pixel
-/// that was coded before it, or -1.
+/// Returns the expectation for `channel` of the pixel `now` at (x, y); its step has the sign `sign`. `last` is the
+/// previously coded channel of this pixel that changes, or -1 if there is none.
 inline Expected expect(const Pixels& pixels, const Pixel& now, int x, int y, int channel, int sign, int last) {
     const auto steps = [&](const Pixel& pixel, int of) { return pixel.steps[std::size_t(of)] * sign; };
     const auto left = pixels.at(x - 1, y), above = pixels.at(x, y - 1), corner = pixels.at(x - 1, y - 1);
@@ -364,14 +365,14 @@ inline Expected expect(const Pixels& pixels, const Pixel& now, int x, int y, int
     return {1, 9};
 }
 
-/// Returns the magnitude for a number f and the expected magnitude e.
+/// Returns the magnitude for the coded number f and the expected magnitude e.
 inline int magnitude_of(int f, int e) {
     const int b = e - 1;
     if (f > 2 * b) return e + f - b;
     return f % 2 ? e + (f + 1) / 2 : e - f / 2;
 }
 
-/// Reads a magnitude.
+/// Reads a magnitude whose expected value is e.
 inline int read_magnitude(Symbols& symbols, const Model& model, int e) {
     int f = symbols.symbol(model);
     if (const int y = f; y >= 8) {
@@ -381,13 +382,13 @@ inline int read_magnitude(Symbols& symbols, const Model& model, int e) {
     return magnitude_of(f, e);
 }
 
-/// Context of a pixel that does not depend on its neighbours.
+/// The part of a pixel's context that does not depend on its neighbours.
 struct Setting {
     int by, slope;
     bool fine;
 };
 
-/// Reads the pattern of the pixel at (x, y) of the block; 0 if it does not change.
+/// Reads the pattern of the pixel at (x, y) of the block. Returns 0 if the pixel does not change.
 inline int read_pattern(Symbols& symbols, const StepModels& models, const Pixels& pixels, int x, int y, int channels,
                         const Setting& setting) {
     const int left = pixels.at(x - 1, y).pattern, above = pixels.at(x, y - 1).pattern;
@@ -405,13 +406,14 @@ inline int read_pattern(Symbols& symbols, const StepModels& models, const Pixels
     return symbols.symbol(models.sign[std::size_t(directions)]) ? 26 : 13;
 }
 
-/// Returns the channels in the order of coding.
+/// Returns the channels in coding order.
 inline std::vector<int> coded_channels(int channels) {
     if (channels == 1) return {0};
     return {1, 0, 2};
 }
 
-/// Sets the steps of a pixel. magnitude(channel, expected) returns the magnitude of each channel that changes.
+/// Sets the steps of a pixel from its pattern. magnitude(channel, expected) is called for each channel that changes and
+/// returns its magnitude.
 template <class Magnitude>
 void set_steps(Pixel& pixel, const Pixels& pixels, int x, int y, int channels, Magnitude&& magnitude) {
     int last = -1;
@@ -442,8 +444,8 @@ inline Pixel read_pixel(Symbols& symbols, const StepModels& models, const Pixels
 // Scenes for tests of packed frames.
 namespace framewire::codec::reference {
 
-/// Returns a pseudorandom function of `number` that is the same on all machines: splitmix64 (Steele, Lea and Flood,
-/// "Fast Splittable Pseudorandom Number Generators", 2014).
+/// Returns a pseudorandom number that depends only on `number` and is the same on all machines: splitmix64 (Steele, Lea
+/// and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
 inline std::uint64_t scatter(std::uint64_t number) {
     number += 0x9E3779B97F4A7C15u;
     number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9u;
@@ -451,8 +453,8 @@ inline std::uint64_t scatter(std::uint64_t number) {
     return number ^ number >> 31;
 }
 
-/// Draws frame `time` of a synthetic film: slopes that move slowly, a patterned box that moves 3 pixels to the right
-/// and one down per frame, and noise of at most `noise` on each byte. The same arguments give the same bytes.
+/// Draws frame `time` of a synthetic film: gradients that move slowly, a patterned box that moves 3 pixels to the right
+/// and 1 down per frame, and noise of at most `noise` in each byte. The same arguments give the same bytes.
 inline void film(HostView<std::uint8_t> to, int time, int noise, std::uint64_t seed) {
     const auto& shape = to.shape();
     const auto wave = [](int at) { return std::abs(at % 128 - 64); };
@@ -475,21 +477,21 @@ inline void film(HostView<std::uint8_t> to, int time, int noise, std::uint64_t s
 // Section "Pictures" of format.md.
 namespace framewire::codec::reference {
 
-/// One plane of a block. Samples outside of it are 0.
+/// One plane of a block. Samples to the left of the block and above it are 0.
 struct Plane {
     Area block;
     std::array<std::array<std::uint8_t, block_side>, block_side> samples{};
 
-    /// Returns a sample.
+    /// Returns a sample of the pixel (x, y).
     int at(int x, int y) const { return x < 0 || y < 0 ? 0 : samples[std::size_t(y)][std::size_t(x)]; }
-    /// Returns the prediction of a sample.
+    /// Returns the prediction of a sample by a predictor.
     int predicted(int predictor, int x, int y) const {
         if (predictor == 0) return at(x - 1, y) + at(x, y - 1) - at(x - 1, y - 1);
         return predictor == 1 ? at(x - 1, y) : at(x, y - 1);
     }
 };
 
-/// Reads the number f of a residual of a class.
+/// Reads the number f of a residual in a sub-block of the given class.
 inline int read_folded(Symbols& symbols, int part_class) {
     const auto& models = picture_models();
     if (part_class >= 8) return symbols.symbol(models.large_residual[std::size_t(part_class - 8)]);
@@ -497,7 +499,7 @@ inline int read_folded(Symbols& symbols, int part_class) {
     return f == 32 ? symbols.bits(8) : f;
 }
 
-/// Reads a residual.
+/// Reads a residual in a sub-block of the given class.
 inline int read_residual(Symbols& symbols, int part_class) {
     const int f = read_folded(symbols, part_class);
     return f % 2 ? -(f + 1) / 2 : f / 2;
@@ -508,7 +510,7 @@ struct Coding {
     int predictor, part_class;
 };
 
-/// Reads predictor and class of all sub-blocks in all planes.
+/// Reads the predictor and the class of each sub-block in each plane.
 inline std::vector<Coding> read_codings(Symbols& symbols, const Area& block, int planes) {
     std::vector<Coding> codings;
     int part_class = 0;
@@ -520,10 +522,10 @@ inline std::vector<Coding> read_codings(Symbols& symbols, const Area& block, int
     return codings;
 }
 
-/// Number of states for residuals.
+/// Number of rANS states for residuals.
 inline constexpr std::size_t lanes = 32;
 
-/// Reads a block in the form "whole". Residuals come from the 32 `symbols` in rotation.
+/// Reads a block in the form "whole". `symbols` are the 32 sources of residuals, used in rotation.
 template <class From>
 void read_whole(const std::vector<Coding>& codings, std::vector<From>& symbols, const Area& block, Picture& picture) {
     const int planes = picture.shape.channels;

@@ -10,24 +10,24 @@
 #include <cstring>
 #include <utility>
 
-// Schedule and budget of refinement. The budget is bounded in two ways: by a bitrate per pixel, and by a share of what
-// the stream itself takes. The size of a refinement is predicted from earlier ones when it is chosen, and the budget is
-// corrected when the size is known.
+// Schedule and budget of refinement. The budget is limited by a bitrate per pixel and by a share of the stream's own
+// size. When a refinement is chosen, its size is estimated from earlier ones; when the actual size is reported, the
+// budget is corrected.
 
 namespace framewire::codec {
 namespace {
 
 // Number of samples that a cell takes in the time after which it counts as static.
 constexpr int samples_wanted = 12;
-// The budget accumulates for at least the first time, so that a delta frame is worth its overhead, and for at most the
-// second one, so that no delta frame is large.
+// The budget accumulates for at least least_saved_seconds, so that a delta frame is worth its overhead, and for at most
+// most_saved_seconds, so that no delta frame is large.
 constexpr double least_saved_seconds = 0.1, most_saved_seconds = 0.5;
 // All cells are examined within this share of the time after which a cell counts as static.
 constexpr double looking_share = 0.5;
-constexpr double first_bytes_per_change = 1;  // assumed until the first refinement is reported
-constexpr double news = 0.25;                 // weight of a new observation
+constexpr double first_bytes_per_change = 1;  // estimate before the first refinement is reported
+constexpr double news = 0.25;                 // weight of a new observation in the moving average
 constexpr double longest_pause_seconds = 3600;
-// The saved share of the stream's bytes is limited to what can be spent in this time.
+// The unspent share of the stream's bytes is limited to the amount that can be spent in this time.
 constexpr double longest_saved_seconds = 60;
 constexpr double most_room_bytes = 1e12;
 
@@ -55,7 +55,7 @@ RefinementBudget::RefinementBudget(const Shape& shape, double seconds, int thres
     parts_per_change_.fill(first_bytes_per_change * static_cast<double>(byte_parts));
 }
 
-// Returns the budget that the time since the last frame adds.
+// Returns the addition to the budget for the time since the last frame.
 double RefinementBudget::earned(double gap, double stream_bytes) {
     const double most = gap * bytes_per_second_;
     if (!std::isfinite(stream_bytes)) return most;
@@ -75,8 +75,8 @@ RefinementTurn RefinementBudget::next(double seconds, int within, double room_by
         frame_seconds_ = gap;
         now_ += nanoseconds(gap);
     }
-    // Cells take samples in turns, so that all frames cost about the same. The number of turns is odd, because lighting
-    // may make every other frame brighter.
+    // Cells take samples in turns, so that all frames take about the same time to process. The number of turns is odd,
+    // because lighting may make every other frame brighter, and both kinds of frames must be sampled.
     const double frames = frame_seconds_ > 0 ? seconds_ / samples_wanted / frame_seconds_ : 1;
     const auto turns = 1 + 2 * std::llround(std::clamp((frames - 1) / 2, 0.0, 1e6));
     const double looked_at = std::min(1.0, frame_seconds_ / (looking_share * seconds_)) * cells_;
@@ -113,7 +113,7 @@ void RefinementBudget::took(const RefinementDelta& step, std::int64_t bytes) {
 
 }  // namespace framewire::codec
 
-// Constructor and host variants of Refiner. The device variants are in refinement_gpu.cpp, which belongs to builds
+// Constructor and host variants of Refiner. The device variants are in refinement_gpu.cpp, which is only part of builds
 // with CUDA.
 
 namespace framewire::codec {
@@ -147,13 +147,14 @@ void Refiner::took(const RefinementDelta& step, std::int64_t bytes) { state_->bu
 
 }  // namespace framewire::codec
 
-// Running means of cells as sums of 16 bits per byte. At most 64 samples of 255 fit; when there are that many, all
-// sums are halved, so that older samples fade out.
+// Running means of cells, as sums of 16 bits per byte. A sum has room for 64 samples. Before the next one is added, it
+// is halved, so that older samples fade out.
 
 namespace framewire::codec {
 namespace {
 
-// With a fixed length and no aliasing, the compiler vectorizes the loops below.
+// Number of bytes per call of the functions below. With a fixed length and no aliasing, the compiler vectorizes their
+// loops.
 constexpr int run = 16;
 
 void add_samples(const std::uint8_t* __restrict bytes, std::uint16_t* __restrict sums) {
@@ -195,7 +196,7 @@ void CellSamples::add(int cell, HostView<const std::uint8_t> frame) {
     const auto place = grid_.place(cell);
     auto& count = counts_[static_cast<std::size_t>(cell)];
     const int bytes = place.width * channels_;
-    // The first sample overwrites the sums, so that clearing a cell need not touch them.
+    // The first sample overwrites the sums, so that clear() need not reset them.
     const bool first = count == 0, halve = count == most_rest_samples;
     for (int row = 0; row < place.height; ++row) {
         const auto* in = frame.row(0, place.y + row) + std::int64_t{place.x} * channels_;
@@ -271,8 +272,8 @@ void RefinementOnHost::take_step(std::span<const Summary> blocks) {
     }
 }
 
-// Returns true if more bytes than noise explains are further from the mean than the threshold, or if there is no mean
-// yet.
+// Returns true if more bytes than noise can explain differ from the mean by more than the threshold, or if there is no
+// mean yet.
 bool RefinementOnHost::moves(int number, HostView<const std::uint8_t> camera, int within) const {
     if (samples_.count(number) == 0) return true;
     const auto place = grid_.place(number);
@@ -289,7 +290,7 @@ bool RefinementOnHost::moves(int number, HostView<const std::uint8_t> camera, in
 
 void RefinementOnHost::look(HostView<const std::uint8_t> camera, const RefinementTurn& turn) {
     const bool starts_over = std::exchange(new_picture_, false) || turn.starts_over;
-    constexpr std::int64_t cells_each = 256;  // enough to be worth a thread
+    constexpr std::int64_t cells_each = 256;  // enough work to be worth a thread
     pool_->for_chunks(grid_.count(), cells_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
         for (auto number = begin; number < end; ++number) look(static_cast<int>(number), camera, turn, starts_over);
     });
@@ -299,7 +300,7 @@ void RefinementOnHost::look(int number, HostView<const std::uint8_t> camera, con
                             bool starts_over) {
     auto& here = cell(number);
     const auto changed = std::exchange(changed_[static_cast<std::size_t>(number)], std::uint16_t{0});
-    // The same decisions in the same order as look_kernel() makes.
+    // look_kernel() makes the same decisions in the same order.
     if (starts_over || (more_than_noise(changed, shape_.channels) && moves(number, camera, turn.within))) {
         here = {.since = turn.now};
         samples_.clear(number);
@@ -317,8 +318,8 @@ void RefinementOnHost::look(int number, HostView<const std::uint8_t> camera, con
 
 // --- refinement ---
 
-// Calls body(position, held, target, camera) for each byte in a row of a cell that is further than `threshold` from its
-// target.
+// Calls body(position, held, target, camera) for each byte in a row of a cell that differs from its target by more than
+// `threshold`.
 template <class Held, class Body>
 void RefinementOnHost::for_each_off(int number, int row, HostView<const std::uint8_t> camera, HostView<Held> reference,
                                     int within, int threshold, Body&& body) const {
@@ -335,7 +336,7 @@ void RefinementOnHost::for_each_off(int number, int row, HostView<const std::uin
     }
 }
 
-// Returns how many bytes of a cell a stage changes.
+// Returns the number of bytes of a cell that a stage would change.
 std::uint32_t RefinementOnHost::count_off(int number, HostView<const std::uint8_t> camera,
                                           HostView<const std::uint8_t> reference, const RefinementTurn& turn,
                                           int stage) const {
@@ -343,7 +344,7 @@ std::uint32_t RefinementOnHost::count_off(int number, HostView<const std::uint8_
     const auto from = std::int64_t{place.x} * shape_.channels;
     const int bytes = place.width * shape_.channels, threshold = turn.thresholds[stage];
     std::array<std::uint8_t, CellGrid::most_row_bytes> means{}, now{},
-        held{};  // equal beyond the picture, so that those bytes do not count
+        held{};  // equal outside the picture, so that those bytes do not count
     std::uint32_t off = 0;
     for (int row = 0; row < place.height; ++row) {
         samples_.mean(number, row, means.data());
@@ -358,7 +359,8 @@ std::uint32_t RefinementOnHost::count_off(int number, HostView<const std::uint8_
     return off;
 }
 
-// Examines the due cells in order and chooses them as long as the limits allow. `all` is true if none is left.
+// Examines the due cells in order and chooses them as long as the limits allow. `all` of the result is true if every
+// due cell was chosen.
 RefinementOnHost::Chosen RefinementOnHost::choose(HostView<const std::uint8_t> camera,
                                                   HostView<const std::uint8_t> reference, const RefinementTurn& turn,
                                                   int stage) {
@@ -368,11 +370,11 @@ RefinementOnHost::Chosen RefinementOnHost::choose(HostView<const std::uint8_t> c
         if (const auto& here = cell(number); here.stage == stage && is_due(here, samples_.count(number), turn))
             due_.push_back({-rest_age(here, turn), grid_.rank(number), number});
     const RefinementLimits limits(turn, account_, stage);
-    // Only the cells that may be examined need to be in order.
+    // Only the cells that may be examined need to be sorted.
     const auto looked_at = due_.begin() + std::min(std::ssize(due_), std::ptrdiff_t{limits.looked_at});
     std::ranges::partial_sort(due_, looked_at);
     Chosen chosen{0, looked_at == due_.end()};
-    // Threads count for several cells at once, possibly for more than are chosen.
+    // Threads count the bytes of several cells at once, possibly of more cells than are chosen.
     constexpr std::ptrdiff_t at_once = 32, for_each_thread = 4;
     std::array<std::uint32_t, at_once> off;
     for (auto due = due_.begin(); due != looked_at; ++due) {
@@ -430,8 +432,8 @@ void RefinementOnHost::refine(HostView<const std::uint8_t> camera, HostView<std:
     look(camera, turn);
     account_.begin(turn);
     if (!account_.may_send(turn)) return;
-    // Early stages go first. As there is always some cell in an early stage, a stage that is finished passes the turn
-    // on.
+    // Early stages are processed first. Because some cell is nearly always in an early stage, a stage whose due cells
+    // were all chosen lets the next stage go first in the next frame.
     const int first = std::exchange(account_.next_stage, 0);
     for (int i = 0; i < rest_stages; ++i) {
         const int stage = (first + i) % rest_stages;

@@ -14,7 +14,7 @@ namespace {
 constexpr int threshold = 20, frames_each = 30;
 constexpr std::size_t steps_under_way = 4;
 
-// Frames of a scene with noise and moving blobs, used cyclically.
+// Frames of a scene with noise and moving blobs, which are used cyclically.
 struct Film {
     std::vector<HostImage> frames;
 
@@ -26,7 +26,7 @@ struct Film {
     }
 };
 
-// A stream of these frames on one backend.
+// A stream of the frames of a Film on one backend, with or without refinement.
 template <MemorySpace space>
 class Stream {
 public:

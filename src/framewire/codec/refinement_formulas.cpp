@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 
-// Result of a refinement. On the CUDA backend it arrives in two downloads: first the small SignalledStep, which says
-// how many changes there are, and then exactly those changes.
+// Result of a refinement. On the CUDA backend it arrives in two downloads: first the small SignalledStep, which
+// contains the number of changes, and then exactly that many changes.
 
 namespace framewire::codec {
 
@@ -33,7 +33,7 @@ void RefinementDelta::wait() {
     gpu.under_way = false;
     const auto signalled = *gpu.landed.as<SignalledStep>();
     const auto to = changes_.view();
-    // The number comes from the device; the copies below must not exceed the host memory.
+    // The number comes from the device, so check that the copies below fit into the host memory.
     if (std::int64_t{signalled.count} > to.capacity)
         fail(ErrorCode::internal, "a refinement has {} changes, but the frame has {} bytes", signalled.count,
              to.capacity);
@@ -45,7 +45,7 @@ void RefinementDelta::wait() {
         });
         gpu.transfer.wait();
     }
-    // Only now is the refinement visible to the other members.
+    // From here on, the other members see the refinement.
     to.summaries[0] = {.count = signalled.count};
     signalled_ = signalled;
 }

@@ -11,7 +11,7 @@
 //     choose_cells    decides which cells are refined
 //     aim_cells       writes them into a copy of R, the target
 //     Encoder         lists the differences between the target and R, updates R
-//     download        brings the SignalledStep to the host, on a stream of its own
+//     download        copies the SignalledStep to the host, on a separate stream
 
 namespace framewire::codec {
 namespace {
@@ -69,7 +69,7 @@ void RefinementOnGpu::refine(DeviceView<const std::uint8_t> camera, DeviceView<s
     auto* const signalled = to.signalled.as<SignalledStep>();
     look_at_cells(camera, std::as_const(reference), turn, memory(), stream);
     choose_cells(shape_, turn, memory(), signalled, stream);
-    // The target is R with the refined cells. The encoder with threshold 0 lists the differences and updates R.
+    // The target is R with the refined cells. The encoder with threshold 0 lists the differences from R and updates R.
     const auto target = target_.view();
     cuda::copy(std::as_const(reference), target, stream);
     aim_cells(camera, target, turn, memory(), signalled, stream);

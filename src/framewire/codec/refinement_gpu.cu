@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
-// Choice of the cells to refine, by a single thread block, with the same result as RefinementOnHost::choose(). The host
-// sorts the cells that are due and takes the first ones that fit. Here, cells are counted per age class, one class per
+// Choice of the cells to refine by a single thread block, with the same result as RefinementOnHost::choose(). The host
+// sorts the due cells and takes the first ones that fit. Here, cells are counted per age class, with one class per
 // thread:
 //
 //     1. histogram of the due cells and their changes by age
@@ -28,7 +28,8 @@ struct Job {
     SignalledStep* signalled;
 };
 
-// Number of cells in the upper half, and number of bytes that they would change in the lower half. A whole frame fits.
+// Number of cells (upper half), and number of bytes that they would change (lower half). Each half has room for a whole
+// frame.
 using Sum = unsigned long long;
 __device__ constexpr Sum sum_of(std::uint32_t off) { return Sum{1} << 32 | off; }
 __device__ constexpr std::uint32_t cells_of(Sum sum) { return static_cast<std::uint32_t>(sum >> 32); }
@@ -46,8 +47,8 @@ struct Chosen {
     bool all;
 };
 
-// Chooses cells for one stage. All threads call it. A cell always belongs to the same thread, so no other thread reads
-// what settle() writes.
+// Chooses cells for one stage. Called by all threads. A cell always belongs to the same thread, so no other thread
+// reads what settle() writes.
 __device__ Chosen choose_stage(const Job& job, Shared& shared, int stage) {
     const auto& memory = job.memory;
     const int thread = static_cast<int>(threadIdx.x), ranks = job.grid.ranks();
@@ -62,11 +63,11 @@ __device__ Chosen choose_stage(const Job& job, Shared& shared, int stage) {
 
     shared.ages[thread] = 0;
     __syncthreads();
-    // Histogram by age.
+    // Compute the histogram by age.
     for (int rank = thread; rank < ranks; rank += threads)
         for_each_due(rank, [&](int, int age, std::uint32_t off) { atomicAdd(&shared.ages[age], sum_of(off)); });
     __syncthreads();
-    // Oldest class first.
+    // Add up the classes, the oldest one first.
     const auto of_age = shared.ages[rest_ages - 1 - thread];
     const auto age_in_warp = shared.scan.begin(of_age);
     __syncthreads();
@@ -76,9 +77,9 @@ __device__ Chosen choose_stage(const Job& job, Shared& shared, int stage) {
     if (thread == (whole_ages < rest_ages ? whole_ages : rest_ages - 1))
         shared.before = whole_ages < rest_ages ? ages.before : up_to_age;
     __syncthreads();
-    const int parted_age = rest_ages - 1 - whole_ages;  // class that is taken in part; -1: none
+    const int parted_age = rest_ages - 1 - whole_ages;  // class of which only some cells are taken; -1 if there is none
     auto before = shared.before;
-    auto taken = Sum{0};  // cells of that class taken by this thread
+    auto taken = Sum{0};  // cells of this class that belong to this thread and are taken
     for (int begin = 0; begin < ranks; begin += threads) {
         auto own = Sum{0};
         for_each_due(begin + thread, [&](int, int age, std::uint32_t off) {
@@ -92,7 +93,7 @@ __device__ Chosen choose_stage(const Job& job, Shared& shared, int stage) {
             const auto before_this = before + cells.before;
             const bool takes = age == parted_age &&
                                limits.takes(cells_of(before_this), off_of(before_this), off_of(before_this + own));
-            // Older classes are taken entirely; of this class, the cells that fit; younger classes not at all.
+            // All cells of older classes are taken, those cells of parted_age that fit, and none of younger classes.
             if (age <= parted_age && !takes) return;
             if (takes) taken += own;
             if (off) memory.chosen[number] = 1;
@@ -100,7 +101,7 @@ __device__ Chosen choose_stage(const Job& job, Shared& shared, int stage) {
         });
         before += cells.total;
     }
-    // The sums over all threads say how much was taken and whether any due cell is left.
+    // Add up over all threads how much was taken, which also shows whether any due cell is left.
     const auto taken_in_warp = shared.scan.begin(taken);
     __syncthreads();
     const auto total = shared.before + shared.scan.end(taken_in_warp).total;
@@ -156,7 +157,7 @@ void choose_cells(const Shape& shape, const RefinementTurn& turn, const Refineme
 
 }  // namespace framewire::codec
 
-// Examination of cells: a warp per cell of 16x16 pixels, whose lanes take every 32nd byte.
+// Examination of cells, by one warp per cell of 16x16 pixels. Each lane processes every 32nd byte.
 //
 //     count_kernel    changes of the encoder's delta frame -> memory.changed
 //     spread_kernel   the same from counts per block
@@ -180,12 +181,13 @@ struct CountJob {
 __global__ void __launch_bounds__(threads_per_block) count_kernel(CountJob job) {
     const auto count = job.changes.summaries[0].count;
     const auto thread = blockIdx.x * threads_per_block + threadIdx.x, lane = threadIdx.x % 32;
-    // If most of the picture changed, all cells start over, and counting is unnecessary.
+    // If a large part of the picture changed, all cells start over, so counting is unnecessary.
     if (is_new_picture(count, job.frame_bytes)) {
         if (thread == 0) *job.memory.new_picture = 1;
         return;
     }
-    // Whole warps count together, because their lanes are mostly in few cells: one atomic addition per cell and warp.
+    // The lanes of a warp count together, because their changes are in few cells: one atomic addition per cell and
+    // warp.
     for (auto begin = thread - lane; begin < count; begin += gridDim.x * threads_per_block) {
         const auto number = begin + lane;
         const auto active = __ballot_sync(~0u, number < count);
@@ -215,7 +217,8 @@ __global__ void __launch_bounds__(threads_per_block) spread_kernel(SpreadJob job
     job.changed[cell] = changed_with_block(job.off[block], job.blocks.place(block), job.channels);
 }
 
-// Calls body(number, y, x) for the lane's bytes of a cell: byte x of row y, whose sum has index `number` in the cell.
+// Calls body(number, y, x) for each byte of a cell that belongs to this lane: byte x of row y, with the index `number`
+// in the cell's sums.
 template <int channels, class Body>
 __device__ void for_each_byte(const BlockPlace& place, Body&& body) {
     constexpr unsigned row_bytes = CellGrid::side * channels;
@@ -243,13 +246,13 @@ __global__ void __launch_bounds__(threads_per_block) look_kernel(LookJob job) {
     const auto byte_of = [&](const cuda::KernelImage<const std::uint8_t>& image, int y, int x) -> int {
         return image.row(0, place.y + y)[std::int64_t{place.x} * channels + x];
     };
-    // The state is computed in registers by all lanes alike, and written by lane 0 at the end.
+    // All lanes compute the same state in registers; lane 0 writes it at the end.
     auto here = memory.cells[number];
     int samples = memory.samples[number];
     const auto changed = memory.changed[number];
 
     bool begins = turn.starts_over || *memory.new_picture;
-    // Many changed bytes may be noise around the threshold, so the camera is compared with the mean before the cell
+    // Even many changed bytes may be noise around the threshold, so compare the camera with the mean before the cell
     // starts over.
     if (!begins && more_than_noise(changed, channels)) {
         begins = samples == 0;
@@ -270,7 +273,7 @@ __global__ void __launch_bounds__(threads_per_block) look_kernel(LookJob job) {
         here = looked_at_again(turn);
         samples = 0;
     }
-    // A few bytes changed: keep the mean as a single sample, and remove the specks.
+    // If a few bytes changed, keep the mean as a single sample, and go back to the stage that removes specks.
     if (changed && here.stage >= rest_mended_stage) {
         here = mended(here, turn);
         const RestMean mean(samples);
@@ -286,7 +289,7 @@ __global__ void __launch_bounds__(threads_per_block) look_kernel(LookJob job) {
         });
         samples = samples_with_next(samples);
     }
-    // Count for every stage, because choose_cells() decides later which one it is.
+    // Count for every stage, because choose_cells() decides later which stage is refined.
     std::uint32_t off[rest_stages] = {};
     if (is_due(here, samples, turn)) {
         const RestMean mean(samples);

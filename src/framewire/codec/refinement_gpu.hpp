@@ -14,18 +14,18 @@ namespace framewire::codec {
 /// State of all cells of a stream, in device memory. Initially all zero.
 struct RefinementMemory {
     RestAccount* account;        ///< the byte budget
-    std::uint32_t* new_picture;  ///< nonzero if the delta frame to the current frame satisfies is_new_picture()
+    std::uint32_t* new_picture;  ///< nonzero if the last delta frame satisfies is_new_picture()
     // Arrays with one entry per cell:
-    RestingCell* cells;      ///< state
-    std::uint32_t* changed;  ///< bytes changed by that delta frame
-    std::uint32_t* off;      ///< if the cell is due: bytes that each of the stages would change
-    std::uint16_t* sums;     ///< sums of the samples of each byte; cells at the edges occupy as much as others
+    RestingCell* cells;      ///< state of the cell
+    std::uint32_t* changed;  ///< number of bytes that the last delta frame changed
+    std::uint32_t* off;      ///< per stage: number of bytes that it would change; 0 if the cell is not due
+    std::uint16_t* sums;     ///< sum of the samples of each byte; partial cells occupy as much memory as whole ones
     std::uint8_t* samples;   ///< number of samples
     std::uint8_t* chosen;    ///< nonzero if the cell is refined
 };
 
-/// Chooses the cells of a frame of `shape` to refine, after look_at_cells(), and writes their number of changes and the
-/// expected size to `signalled`, in device memory. Queued on `stream`: one launch.
+/// Chooses the cells of a frame of `shape` to refine; call it after look_at_cells(). Writes the number of changes and
+/// their expected size to `signalled`, which is in device memory. Queued on `stream`: one launch.
 void choose_cells(const Shape& shape, const RefinementTurn& turn, const RefinementMemory& memory,
                   SignalledStep* signalled, const cuda::Stream& stream);
 
@@ -36,20 +36,19 @@ void choose_cells(const Shape& shape, const RefinementTurn& turn, const Refineme
 
 namespace framewire::codec {
 
-/// Counts the bytes per cell that a delta frame changed, for frames of `shape`.
+/// Counts the bytes that a delta frame changed in each cell, for frames of `shape`.
 void count_changes(const ChangesView<MemorySpace::device>& changes, const Shape& shape, const RefinementMemory& memory,
                    const cuda::Stream& stream);
 /// Variant of count_changes() for changes per block: `off` has the number of changed bytes of each block.
 void spread_blocks(const std::uint32_t* off, const Shape& shape, const RefinementMemory& memory,
                    const cuda::Stream& stream);
 
-/// Updates the state and the mean of each cell from a frame, and counts for each due cell how many bytes of R each
+/// Updates the state and the mean of each cell from a frame. For each cell that is due, counts the bytes of R that each
 /// stage would change.
 void look_at_cells(DeviceView<const std::uint8_t> camera, DeviceView<const std::uint8_t> reference,
                    const RefinementTurn& turn, const RefinementMemory& memory, const cuda::Stream& stream);
 
-/// Writes the refined bytes of the chosen cells to `target`, a copy of R, and adds the change of the errors to
-/// `signalled`.
+/// Writes the refined bytes of the chosen cells to `target`, a copy of R, and updates the errors in `signalled`.
 void aim_cells(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> target, const RefinementTurn& turn,
                const RefinementMemory& memory, SignalledStep* signalled, const cuda::Stream& stream);
 
@@ -57,14 +56,16 @@ void aim_cells(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> t
 /// call waits.
 class RefinementOnGpu {
 public:
-    /// For frames of `shape`. Keeps a reference to `executor`. Throws Error{config} if memory is exhausted.
+    /// Allocates device memory for frames of `shape`. Keeps a reference to `executor`. Throws Error{config} if memory
+    /// is exhausted.
     RefinementOnGpu(const Shape& shape, Executor& executor);
 
     /// See Refiner::take_step().
     void take_step(const ChangesView<MemorySpace::device>& changes);
     /// See Refiner::take_blocks().
     void take_blocks(const std::uint32_t* off);
-    /// Refines R and starts the download of the result to `step`. Throws Error{usage} if `step` was made for the CPU.
+    /// Refines R and starts downloading the changes to `step`. Throws Error{usage} if `step` was created for the CPU
+    /// backend.
     void refine(DeviceView<const std::uint8_t> camera, DeviceView<std::uint8_t> reference, const RefinementTurn& turn,
                 RefinementDelta& step);
 

@@ -29,9 +29,9 @@ namespace rest_backends_test {
 using kit::DeviceMirror;
 using kit::GuardedImage;
 
-// A noisy scene with motion, blinking cells, specks and slowly changing light. In the end the scene is new and calm,
-// with hardly any speck. Otherwise the early stages would never be complete everywhere, and the last one would never
-// run.
+// A noisy scene with motion, blinking cells, specks and slowly changing light. At the end, the scene changes and
+// becomes calm, with hardly any specks. Otherwise, the early stages would never be complete everywhere, and the last
+// stage would never run.
 class Scene {
 public:
     explicit Scene(const Shape& shape) : clean_(shape), random_(static_cast<std::uint32_t>(kit::seed())) {
@@ -60,7 +60,7 @@ private:
     std::uint32_t random_;
 };
 
-// One stream on one backend: the camera's picture and R, both with a given layout, and the refinement of R.
+// A stream on one backend: the camera's picture and R, both with a given layout, and the refinement of R.
 template <MemorySpace space>
 class Stream {
 public:
@@ -195,8 +195,8 @@ TEST_P(RefinementBackendsTest, RefinesLikeTheCpuInAnyLayout) {
             SCOPED_TRACE(fmt::format("{}, {}, {} s, by {}, seed {}", to_string(shape), kit::to_string(layout), seconds,
                                      by_blocks ? "blocks" : "changes", kit::seed()));
             const auto thresholds = check<space>(shape, seconds, layout, by_blocks, executor);
-            // In tiny pictures few bytes are refined, in any stage; with 2 s there is hardly a static cell before the
-            // end.
+            // In tiny pictures, few bytes are refined in any stage. With 2 s, there are hardly any static cells before
+            // the end.
             if (shape.height < 64 || seconds > 1) return;
             EXPECT_TRUE(thresholds.contains(10));
             if (kit::brief()) return;
@@ -222,7 +222,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr int threshold = 20;
 constexpr double frame_seconds = 1.0 / 30;
 
-// A noisy camera, R, and a viewer that receives all changes of R.
+// A stream with a noisy camera, R, and a viewer that receives all changes of R.
 class Stream {
 public:
     explicit Stream(const Shape& shape, double noise, double refresh = 1,
@@ -253,7 +253,7 @@ public:
                 std::clamp(clean.view().data()[i] + noise_[noise_at_++ % noise_.size()], 0, 255));
     }
 
-    // Processes the next frame; `room` bytes may be sent besides its delta frame.
+    // Processes the next frame. `room` is the number of bytes that may be sent in addition to its delta frame.
     void next(int within = threshold, double room = infinite) {
         film();
         encode_reference(within, std::as_const(camera).view(), reference.view(), changes.view());
@@ -276,7 +276,7 @@ public:
         for (int i = 0; i < std::lround(for_seconds / frame_seconds); ++i) next();
     }
 
-    // Returns the mean squared error of R against the scene without noise.
+    // Returns the mean squared error of R compared with the scene without noise.
     double error() const {
         double sum = 0;
         const auto bytes = clean.shape().bytes();
@@ -292,8 +292,8 @@ public:
     RefinementDelta step;
     Refiner refiner;
     double seconds = 0;
-    double stream_bytes = infinite;    // bytes of the stream without refinement
-    std::int64_t sent = 0, total = 0;  // bytes of refinement: of the last frame, and in all
+    double stream_bytes = infinite;    // size of the stream without refinement
+    std::int64_t sent = 0, total = 0;  // bytes of refinement in the last frame, and in total
 
 private:
     std::int64_t apply(const ChangesView<MemorySpace::host>& of, int coded_within) {
@@ -414,7 +414,7 @@ TEST(Refiner, KeepsItsBitrate) {
     EXPECT_GT(static_cast<double>(stream.total), 5 * each_second);
 }
 
-// The share is a tenth of the stream's bytes or, if that is less, a hundredth of a bit per pixel and second.
+// Refinement may take a tenth of the stream's bytes or a hundredth of a bit per pixel and second, whichever is more.
 TEST(Refiner, KeepsItsShareOfTheStream) {
     constexpr int frames = 900;
     for (const double each_frame : {0.0, 60.0, 400.0}) {
@@ -427,17 +427,17 @@ TEST(Refiner, KeepsItsShareOfTheStream) {
         }
         const double least = 0.01 / 8 * 192 * 256 * frames * frame_seconds;
         const double allowed = std::max(0.1 * stream.stream_bytes, least);
-        constexpr double one_step = 1500;  // may be larger than expected
+        constexpr double one_step = 1500;  // allowance, because a refinement may be larger than expected
         EXPECT_LT(static_cast<double>(stream.total), allowed + one_step);
         EXPECT_GT(static_cast<double>(stream.total), allowed / 4);
     }
 }
 
-// The light gets brighter by less than the threshold, over cells that are fully refined.
+// The light in fully refined cells becomes brighter by less than the threshold.
 TEST(Refiner, RefinedCellsFollowSlowChanges) {
     for (const int brighter : {8, 15}) {
         Stream stream({1, 128, 128, 3}, 1, 0.2);
-        stream.run(30);  // long, because the bitrate of refinement is limited
+        stream.run(30);  // refinement takes this long because its bitrate is limited
         const auto sharp = stream.total;
         stream.run(10);
         EXPECT_LT(stream.total - sharp, sharp / 4) << "noise brings little when it is looked at again";
@@ -469,7 +469,7 @@ TEST(Refiner, StartsOverOnRequest) {
     EXPECT_EQ(stream.total, 0);
 }
 
-// Frames may be far apart, and times may go backwards.
+// Times may leap far ahead, go backwards, or be no numbers.
 TEST(Refiner, ToleratesImplausibleTimes) {
     Stream stream({1, 64, 64, 3}, 4);
     const double infinity = infinite, none = std::numeric_limits<double>::quiet_NaN();

@@ -17,15 +17,16 @@
 #include <span>
 #include <utility>
 
-// Magnitudes of sub-blocks in runs, reconstructed in SIMD lanes.
+// Reconstruction of the magnitudes of sub-blocks in runs, in SIMD lanes.
 //
-// A magnitude depends on those to its left and above and on the previous channel. Each row of each channel is a lane,
-// and the lanes are skewed: a row is one pixel behind the row above it, and a channel one pixel behind the previous
-// one. Then everything that a lane needs was computed one or two turns ago, most of it in the neighbouring lane:
+// A magnitude depends on those to the left and above, and on that of the previous channel. Each row of each channel is
+// a lane, and the lanes are skewed: a row lags one pixel behind the row above it, and a channel lags one pixel behind
+// the previous one. All inputs of a lane were thus computed one or two turns ago, most of them in the neighbouring
+// lane:
 //
 //     turn         0  1  2  3  4 ...
 //     row 0        x0 x1 x2 x3 x4
-//     row 1           x0 x1 x2 x3     pixel x in row y of channel c (in coding order) is done in turn x + y + c
+//     row 1           x0 x1 x2 x3     turn x + y + c computes pixel x in row y of channel c (in coding order)
 //     row 2              x0 x1 x2
 
 HWY_BEFORE_NAMESPACE();
@@ -34,24 +35,24 @@ namespace run_lanes {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Tag for vectors of bytes, sixteen lanes per channel: 8 rows of 2 sub-blocks.
+/// Tag for vectors of bytes with sixteen lanes per channel, for 8 rows of 2 sub-blocks.
 template <int channels>
 using Lanes = hn::CappedTag<std::uint8_t, channels == 1 ? RunPartMaker::channel_lanes : RunPartMaker::lanes>;
-/// Vector of such lanes.
+/// Vector of type `Lanes`.
 template <int channels>
 using LaneVector = hn::VFromD<Lanes<channels>>;
-/// Lanes in a vector.
+/// Number of lanes in a vector.
 template <int channels>
 constexpr std::size_t vector_lanes = hn::MaxLanes(Lanes<channels>());
-/// Channels in a vector.
+/// Number of channels in a vector.
 template <int channels>
 constexpr std::size_t channels_each = vector_lanes<channels> / RunPartMaker::channel_lanes;
-/// Vectors for all channels.
+/// Number of vectors for all channels.
 template <int channels>
 constexpr std::size_t vectors_of = (channels + channels_each<channels> - 1) / channels_each<channels>;
 
-/// Number of turns until all lanes have passed their pixels, and number of turns that fit into a transposed row. With
-/// three channels one turn more is needed.
+/// Number of turns until all lanes have computed their pixels, and number of turns that fit into a transposed row. With
+/// three channels, one more turn is needed.
 template <int channels>
 constexpr std::size_t turns_of = 2 * part_side + channels - 2;
 constexpr std::size_t row_turns = RunPartMaker::channel_lanes;
@@ -59,11 +60,11 @@ template <int channels>
 constexpr bool has_last_turn = channels == 3;
 static_assert(turns_of<1> <= row_turns && turns_of<3> == row_turns + 1);
 
-/// Lanes that have no pixel in a turn, as masks of bytes.
+/// Byte masks of the lanes that have no pixel in a turn.
 struct Passive {
     alignas(64) std::uint8_t lanes[turns_of<3>][RunPartMaker::lanes];
 };
-/// Table for all turns.
+/// Masks for all turns.
 inline constexpr Passive passive = [] {
     Passive all{};
     for (int turn = 0; turn < static_cast<int>(turns_of<3>); ++turn)
@@ -74,37 +75,37 @@ inline constexpr Passive passive = [] {
     return all;
 }();
 
-/// Prior knowledge about the directions in a pair of sub-blocks and around them.
+/// Knowledge about the directions of the pixels in a pair of sub-blocks and around it.
 enum class Likeness {
-    all,       ///< all pixels change, all channels in the same direction
-    same_way,  ///< the pixels that change go in the same direction with all channels
+    all,       ///< all pixels change in all channels, in the same direction
+    same_way,  ///< all channels of all pixels that change go in the same direction
     none       ///< no common direction
 };
 
-/// A magnitude, 0 if a pixel is unchanged, and its direction: 1 up, 2 down. The direction is used only with
+/// Magnitudes, which are 0 for unchanged pixels, and directions: 1 up, 2 down. Directions are used only with
 /// Likeness::none.
 template <class V>
 struct Step {
     V magnitude, way;
 };
 
-/// Two neighbours in order of size. If only one of them counts, both have its value.
+/// Magnitudes of two neighbours in ascending order. If only one of the neighbours counts, both members have its value.
 template <class V>
 struct Pair {
     V smaller, larger;
 };
-/// Orders two neighbours. A value of 0 does not count, unless it is known that all pixels change.
+/// Sorts the magnitudes of two neighbours. A magnitude of 0 does not count, unless all pixels are known to change.
 template <Likeness like, class D, class V = hn::VFromD<D>>
 HWY_INLINE Pair<V> both_tell(D d, V one, V other) {
     const auto larger = hn::Max(one, other);
     if constexpr (like == Likeness::all) return {hn::Min(one, other), larger};
-    // Subtracting 1 turns 0 into the largest value, so the minimum ignores it.
+    // Subtracting 1 turns 0 into the largest number, which the minimum ignores.
     const auto by = hn::Set(d, 1);
     return {hn::Add(hn::Min(hn::Sub(one, by), hn::Sub(other, by)), by), larger};
 }
 
-/// Returns the expected magnitudes if the previous channel does not count: left + above - corner, clamped to the range
-/// between left and above (rule 2 of format.md, "A pixel").
+/// Returns the expected magnitudes for pixels whose previous channel does not count: left + above - corner, clamped to
+/// the range between left and above (rule 2 of format.md, "A pixel").
 template <Likeness like, class D, class V = hn::VFromD<D>>
 HWY_INLINE V expect_straight(D d, const Pair<V>& of, V corner) {
     if constexpr (like != Likeness::all)
@@ -112,11 +113,11 @@ HWY_INLINE V expect_straight(D d, const Pair<V>& of, V corner) {
     const auto held = hn::Min(hn::Max(corner, of.smaller), of.larger);
     return hn::Add(of.smaller, hn::Sub(of.larger, held));
 }
-/// Returns the expected magnitudes if it does: those of the previous channel plus the average difference between the
-/// neighbours in the two channels, rounded towards zero (rule 1).
+/// Returns the expected magnitudes for pixels whose previous channel counts: its magnitude, plus the average of the
+/// neighbours' differences between the two channels, rounded towards zero (rule 1).
 template <class D, class V = hn::VFromD<D>>
 HWY_INLINE V expect_more(D d, V before, const Pair<V>& of, const Pair<V>& of_before) {
-    // AverageRound rounds up, which is wrong by a half if exactly one of the two sums is odd.
+    // AverageRound rounds up, so the difference is off by a half if exactly one of the two sums is odd.
     const auto one = hn::Set(d, 1);
     const auto half = hn::Xor(of.smaller, of.larger), half_before = hn::Xor(of_before.smaller, of_before.larger);
     const auto here = hn::AverageRound(of.smaller, of.larger);
@@ -126,8 +127,8 @@ HWY_INLINE V expect_more(D d, V before, const Pair<V>& of, const Pair<V>& of_bef
     return hn::SaturatedSub(hn::SaturatedAdd(before, more), less);
 }
 
-/// unfold_within() for numbers that are larger by 1. A result beyond the nearer end of the range counts from the other
-/// end.
+/// SIMD version of unfold_within(), for folded numbers that are larger by 1. If a number reaches beyond the nearer end
+/// of the range of magnitudes, the magnitude is counted from that end.
 template <class D, class V = hn::VFromD<D>>
 HWY_INLINE V unfold_all(D d, V folded, V expected) {
     static_assert(max_steps == 255);
@@ -141,8 +142,8 @@ HWY_INLINE V unfold_all(D d, V folded, V expected) {
     return hn::IfThenElse(is_above_low, hn::IfThenElse(is_beyond_high, hn::Sub(zero, folded), near), folded);
 }
 
-/// Computes the magnitudes of two sub-blocks, turn by turn. All directions are known beforehand, so magnitudes depend
-/// on magnitudes only. If all directions are equal, they are not looked at.
+/// Computes the magnitudes of a pair of sub-blocks, turn by turn. All directions are known beforehand, so magnitudes
+/// depend only on other magnitudes. If all directions are equal, they are not used.
 template <int channels, Likeness like>
 class Chain {
     using D = Lanes<channels>;
@@ -152,7 +153,7 @@ class Chain {
     static constexpr bool has_ways = like == Likeness::none;
 
 public:
-    /// Loads the borders of a pair of sub-blocks.
+    /// Loads the pixels around a pair of sub-blocks.
     HWY_INLINE explicit Chain(const RunPartMaker::Pair& of) {
         const D d;
         const auto zero = hn::Zero(d);
@@ -165,8 +166,8 @@ public:
         }
     }
 
-    /// Computes one turn from the folded magnitudes and, with Likeness::none, the directions. Leaves the magnitudes of
-    /// all lanes in `made`, which may be the same array as `folded`.
+    /// Computes one turn from the folded magnitudes and, with Likeness::none, the directions. Writes the magnitudes of
+    /// all lanes to `made`, which may be the same array as `folded`.
     HWY_INLINE void pass(std::size_t turn, const RunPartMaker::Lanes& folded, const RunPartMaker::Lanes& ways,
                          RunPartMaker::Lanes& made) {
         const D d;
@@ -177,8 +178,8 @@ public:
             to_next_channel(before_left_, signalled_left);
             to_next_channel(before_above_, signalled_above);
         } else {
-            // All channels change, so the previous channel of this pixel was computed one turn ago, and the one of the
-            // pixel to its left one turn before.
+            // All channels change, so the previous channel of this pixel was computed one turn ago, and that of the
+            // pixel to the left two turns ago.
             to_next_channel(left_, signalled);
             to_next_channel(corner_, signalled_above);
             for (std::size_t i = 0; i < vectors; ++i) signalled_left[i] = std::exchange(before_[i], signalled[i]);
@@ -222,8 +223,8 @@ public:
                     before_left_[i] = where(stays, signalled_left[i], left_[i]);
                     before_above_[i] = where(stays, signalled_above[i], above);
                 }
-                // Before its first pixel a lane keeps the pixel to the left of the sub-block, after its last one that
-                // pixel.
+                // Before its first pixel, a lane holds the pixel to the left of the sub-block; after its last pixel, it
+                // holds the last one.
                 const auto is_passive = hn::Load(d, passive.lanes[turn] + i * n);
                 left_[i] =
                     where(stays, {hn::And(is_passive, left_[i].magnitude), hn::And(is_passive, left_[i].way)}, here);
@@ -252,7 +253,7 @@ private:
         return hn::FirstN(D(), vector == 0 ? RunPartMaker::channel_lanes : 0);
     }
 
-    // Returns the next pixel above each of the two sub-blocks, in the lane of that sub-block's first row.
+    // Returns the next pixel above each sub-block of the pair, in the lane of that sub-block's first row.
     HWY_INLINE Step<V> next_above(std::size_t i) {
         const hn::Repartition<std::uint64_t, D> d64;
         const auto next = [&](V Step<V>::*of) HWY_ATTR {
@@ -264,14 +265,14 @@ private:
         };
         return {next(&Step<V>::magnitude), has_ways ? next(&Step<V>::way) : hn::Zero(D())};
     }
-    // Shifts each lane to the next row; the first rows get `first`, the pixels above the sub-blocks.
+    // Moves each lane to the next row. The first rows get `first`, the pixels above the sub-blocks.
     static HWY_INLINE V below(V of, V first) {
         const hn::Repartition<std::uint64_t, D> d64;
         return hn::Or(hn::BitCast(D(), hn::ShiftLeft<8>(hn::BitCast(d64, of))), first);
     }
 
-    // Moves the lanes of each channel to the next one. The first channel has no predecessor; it gets zeros, or an
-    // unspecified value if directions are not looked at.
+    // Moves the lanes of each channel to the next channel. The first channel gets zeros, or unspecified values if
+    // directions are not used.
     static HWY_INLINE void to_next_channel(const Step<V> (&of)[vectors], Step<V> (&to)[vectors]) {
         const D d;
         const auto zero = hn::Zero(d);
@@ -281,7 +282,7 @@ private:
         }
         if (has_ways && (channels_each<channels>) > 2) to[0] = where(is_first_channel(0), {zero, zero}, to[0]);
     }
-    // Shifts a vector by one channel; `last` is the vector before it.
+    // Moves the lanes of a vector by one channel; `last` is the vector before it.
     static HWY_INLINE V moved_on(V of, [[maybe_unused]] V last) {
         const D d;
         if constexpr (channels_each<channels> == 1) {
@@ -289,7 +290,7 @@ private:
         } else if constexpr (channels_each<channels> == 2) {
             return hn::ConcatLowerUpper(d, of, last);
         } else {
-            // A vector has four channels here. It is rotated by one.
+            // A vector has four channels here, which are rotated by one.
             const hn::Repartition<std::int32_t, D> words;
             constexpr std::size_t count = n / sizeof(std::int32_t), each = RunPartMaker::channel_lanes / 4;
             HWY_ALIGN static constexpr auto order = [] {
@@ -306,18 +307,19 @@ private:
     Step<V> before_[vectors], before_left_[vectors], before_above_[vectors];
 };
 
-/// Transposes sixteen rows of sixteen bytes per channel: rows of pixels to turns of lanes, or back. Not inlined,
-/// because the code is long and has several callers.
+/// Transposes sixteen rows of sixteen bytes in each channel, from rows of pixels to turns of lanes, or back. Not
+/// inlined, because the code is long and has several callers.
 template <int channels>
 HWY_NOINLINE void transpose(const RunPartMaker::Rows& from, RunPartMaker::Rows& to) {
     const Lanes<channels> d;
     constexpr std::size_t half = RunPartMaker::channel_lanes / 2;
-    // Expanded by an index sequence: in loops that a compiler does not unroll, the vectors would go through memory.
+    // Expanded by an index sequence, because in a loop that the compiler does not unroll, the vectors would go through
+    // memory.
     [&]<std::size_t... i>(std::index_sequence<i...>) HWY_ATTR __attribute__((always_inline)) {
         using V = LaneVector<channels>;
         for (std::size_t at = 0; at < vectors_of<channels> * vector_lanes<channels>; at += vector_lanes<channels>) {
             V rows[] = {hn::Load(d, &from[i][at])..., hn::Load(d, &from[i + half][at])...};
-            // Interleaving the rows of the two halves four times transposes 16x16 bytes.
+            // Interleaving the two halves of the rows four times transposes 16x16 bytes.
             const auto pair_up = [&]() HWY_ATTR __attribute__((always_inline)) {
                 const V lower[] = {hn::InterleaveLower(d, rows[i], rows[i + half])...};
                 const V upper[] = {hn::InterleaveUpper(d, rows[i], rows[i + half])...};
@@ -337,7 +339,7 @@ HWY_NOINLINE void transpose(const RunPartMaker::Rows& from, RunPartMaker::Rows& 
 }  // namespace framewire::codec::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-// Reconstruction of blocks in runs: schedules their sub-blocks so that several independent ones are computed together,
+// Reconstruction of blocks in runs: schedules the sub-blocks so that several independent ones are computed together,
 // and converts between rows of pixels and skewed lanes.
 
 HWY_BEFORE_NAMESPACE();
@@ -349,7 +351,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using namespace run_layout;
 using namespace run_lanes;
 
-// Computes the magnitudes of the sub-blocks laid out in `pairs`: rows to turns, one chain step per turn, turns to rows.
+// Computes the magnitudes of the sub-blocks in `count` pairs: transposes rows to turns, computes each turn, and
+// transposes back.
 template <int channels, Likeness like, std::size_t count>
 HWY_INLINE void make_magnitudes(RunPartMaker::Pair* pairs) {
     [&]<std::size_t... i>(std::index_sequence<i...>) HWY_ATTR __attribute__((always_inline)) {
@@ -373,7 +376,7 @@ HWY_INLINE void make_magnitudes(RunPartMaker::Pair* pairs) {
     }
 }
 
-// Writes the differences of a sub-block to `tile`. Returns false if one is too large for a byte.
+// Writes the differences of a sub-block to `tile`. Returns false if a difference is too large for a byte.
 template <int channels>
 HWY_INLINE bool give_rows(const Made& of, std::size_t at, bool has_ways, int threshold, HostView<std::uint8_t> tile,
                           RunPartMaker::Pair& pair) {
@@ -386,7 +389,7 @@ HWY_INLINE bool give_rows(const Made& of, std::size_t at, bool has_ways, int thr
     const auto all_down = number(of.way() == down ? 0xff : 0);
     auto furthest = zero;
     const auto first_row = part_side * at;
-    // Two separate loops, because loading eight bytes soon after they were stored as part of a vector stalls.
+    // The loop below is separate, because loading eight bytes soon after they were stored as part of a vector stalls.
     for (std::size_t y = 0; y < part_side; ++y) {
         auto& row = pair.made[first_row + y];
         for (std::size_t v = 0; v < vectors_of<channels>; ++v) {
@@ -399,7 +402,7 @@ HWY_INLINE bool give_rows(const Made& of, std::size_t at, bool has_ways, int thr
             hn::Store(hn::Sub(hn::Xor(far, goes_down), goes_down), d, &row[v * n]);
         }
         if (channels == 3 && y == last) {
-            // With short vectors, the last pixel lies beyond those of the three channels.
+            // With short vectors, the last pixel lies beyond the vectors of the three channels.
             constexpr std::size_t byte = slanted(2, last) + last;
             const int magnitude = pair.by_turns[first_row + y][byte], far = magnitude ? magnitude + threshold : 0;
             if (far > max_steps) return false;
@@ -420,7 +423,7 @@ HWY_INLINE bool give_rows(const Made& of, std::size_t at, bool has_ways, int thr
     return hn::AllTrue(d, hn::Eq(hn::Max(furthest, most), most));
 }
 
-// Stores the last row of a sub-block for the one below it, and its last column for the one to its right.
+// Stores the last row of a sub-block for the sub-block below, and its last column for the sub-block to the right.
 template <int channels>
 void leave_surroundings(const Made& of, std::size_t at, bool has_ways, const RunPartMaker::Pair& pair,
                         RunPartMaker& maker) {
@@ -428,7 +431,8 @@ void leave_surroundings(const Made& of, std::size_t at, bool has_ways, const Run
     const auto row = part_side * at + last;
     auto& left = maker.left[of.row];
     for (std::size_t i = 0; i < channels; ++i) {
-        // Directions are recovered from the magnitudes if they were not computed: all changed pixels share one.
+        // If there are no separate directions, derive them from the magnitudes: all changed pixels have the same
+        // direction.
         const auto lower = load_eight(&pair.by_turns[row][slanted(i, last)]);
         const auto right = load_eight(&pair.left[lanes_of(i, at)]);
         const auto first = of.column * part_side;
@@ -441,7 +445,7 @@ void leave_surroundings(const Made& of, std::size_t at, bool has_ways, const Run
     }
 }
 
-// Reconstructs some sub-blocks that do not depend on each other. Returns false if a difference is too large.
+// Reconstructs some sub-blocks that do not depend on each other. Returns false if a difference is too large for a byte.
 template <int channels, Likeness like>
 bool make_parts(std::span<const Made> of, const std::uint8_t* folded, int threshold, HostView<std::uint8_t> tile,
                 RunPartMaker& maker) {
@@ -454,7 +458,8 @@ bool make_parts(std::span<const Made> of, const std::uint8_t* folded, int thresh
         lay_out<channels, has_ways>(*of[i].part, folded + of[i].part->first, i % RunPartMaker::of_pair, pair_of(i));
     }
     if (of.size() % RunPartMaker::of_pair != 0) lay_out_nothing<channels>(pair_of(of.size()));
-    // Several vectors per pair give the processor enough independent work; with one vector, two pairs run together.
+    // If a pair takes several vectors, these give the processor enough independent work. Otherwise, two pairs are
+    // computed together.
     constexpr std::size_t together = vectors_of<channels> == 1 ? RunPartMaker::most_pairs : 1;
     const auto pairs = (of.size() + RunPartMaker::of_pair - 1) / RunPartMaker::of_pair;
     for (std::size_t i = 0; i < pairs; i += together) {
@@ -471,14 +476,14 @@ bool make_parts(std::span<const Made> of, const std::uint8_t* folded, int thresh
     return whole;
 }
 
-// Returns what the behaviours of all pixels imply for the computation.
+// Returns the most specific Likeness that the behaviours of all pixels allow.
 Likeness like_of(std::uint8_t does) {
     if ((does & some_go_up) && (does & some_go_down)) return Likeness::none;
     return does & some_stay ? Likeness::same_way : Likeness::all;
 }
 
-// Reconstructs the sub-blocks of a block. A sub-block depends on those to its left and above it, so each row of
-// sub-blocks may advance as far as the row above has come. Up to `at_once` rows therefore advance together:
+// Reconstructs the sub-blocks of a block. A sub-block depends on those to the left and above, so each row of sub-blocks
+// may advance as far as the row above. Up to `at_once` rows therefore advance together:
 //
 //     row 0   done done done  now
 //     row 1   done done  now   .
@@ -499,7 +504,7 @@ public:
         begin_block(maker);
     }
 
-    // Returns false if a difference is too large.
+    // Reconstructs the block. Returns false if a difference is too large for a byte.
     bool make() {
         for (std::size_t first = 0; first < rows_;) {
             std::array<Made, RunPartMaker::at_once> some;
@@ -507,7 +512,7 @@ public:
             for (auto row = first; row < rows_ && count < some.size(); ++row)
                 if (pass_those_that_stay(row)) some[count++] = next(row);
             const auto made = std::span<const Made>(some).first(count);
-            // Each of these rows has contributed one sub-block, and none of them depends on another.
+            // These sub-blocks are from different rows and do not depend on each other.
             if (count > 0 && !make_some(made)) return false;
             for (const auto& of : made) ++come_[of.row];
             while (first < rows_ && come_[first] == columns_) ++first;
@@ -517,7 +522,8 @@ public:
 
 private:
     PartSet bit(std::size_t row) const { return part_bit(static_cast<int>(come_[row]), static_cast<int>(row)); }
-    // Skips unchanged sub-blocks of a row. Returns true if the next one changes and everything it depends on is done.
+    // Skips unchanged sub-blocks of a row. Returns true if the next sub-block changes and all sub-blocks that it
+    // depends on are finished.
     bool pass_those_that_stay(std::size_t row) {
         const auto end = row == 0 ? columns_ : come_[row - 1];
         for (; come_[row] < end; ++come_[row]) {
@@ -526,13 +532,13 @@ private:
         }
         return false;
     }
-    // Returns the next sub-block of a row, and updates the behaviours around it.
+    // Returns the next sub-block of a row and updates the stored behaviours.
     Made next(std::size_t row) {
         const auto& part = parts_[static_cast<std::size_t>(std::popcount(changed_ & (bit(row) - 1)))];
         return {&part, come_[row], row, look_around(part, come_[row], row, maker_)};
     }
-    // Picks the fastest variant that is correct for all of these sub-blocks. The values of Likeness ascend in
-    // generality.
+    // Reconstructs the sub-blocks with the fastest variant that is correct for all of them. The values of Likeness are
+    // in ascending order of generality.
     bool make_some(std::span<const Made> of) {
         auto like = Likeness::all;
         for (const auto& one : of) like = std::max(like, like_of(one.does));
@@ -642,7 +648,7 @@ const ReadingTables& reading_tables(const StepModels& models) {
 //     2. all folded magnitudes, 32 states in parallel (read_residuals())
 //     3. magnitudes and differences of the sub-blocks, in SIMD lanes (RunPartMaker)
 //
-// Only the first phase is a chain of dependent symbols, and there are few of them.
+// Only the symbols of the first phase, which are few, form a chain of dependencies.
 
 namespace framewire::codec {
 namespace {
@@ -650,7 +656,7 @@ namespace {
 constexpr std::uint64_t each_byte = ~std::uint64_t{0} / 255;
 
 // Reads the pixels of a mixed row and returns their traits. `signalled`: contributions of the rows above. `before`:
-// traits of the pixel to the left of the row, `second`: the pixel two to the left changes.
+// traits of the pixel to the left of the row. `second`: whether the pixel two to the left of the row changes.
 template <int channels, class Reader>
 std::uint64_t read_mixed(Reader& reader, const StepModels& models, const ReadingTables& tables,
                          const RowAbove& signalled, unsigned before, bool second, int width,
@@ -717,8 +723,8 @@ bool read_rows(Reader& reader, const StepModels& models, const ReadingTables& ta
     return true;
 }
 
-// Reads everything but the reconstruction: modes, rows and classes first, then, from states of their own, the
-// magnitudes.
+// Reads a block without reconstructing it: first modes, rows and classes, and then the folded magnitudes, which have
+// separate states.
 template <int channels, class Reader>
 FoundChanges read_block(StepBytes& bytes, Reader reader, const StepModels& models, const BlockPlace& block,
                         HostView<std::uint8_t> tile, HostView<const std::uint8_t> held, ReadPixels& pixels,

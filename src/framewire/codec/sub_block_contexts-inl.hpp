@@ -26,7 +26,7 @@ HWY_INLINE hn::VFromD<D> one_if(D d, Mask mask) {
     return hn::IfThenElseZero(mask, hn::Set(d, 1));
 }
 
-/// Steps of one channel of several pixels, 16 bits each, and those of their neighbours.
+/// Steps of one channel of several pixels and of their neighbours, in 16-bit lanes.
 template <class V>
 struct Around {
     V here, left, above, corner;
@@ -38,8 +38,8 @@ HWY_INLINE Around<V> where(Mask mask, const Around<V>& yes, const Around<V>& no)
             hn::IfThenElse(mask, yes.above, no.above), hn::IfThenElse(mask, yes.corner, no.corner)};
 }
 
-/// Result of expectation(): magnitude_context() before the steps of the previously coded channel are added. That
-/// channel matters only in lanes in which it goes in the same direction.
+/// Result of expectation(): that of magnitude_context() before the steps of the previously coded channel are added. The
+/// previous channel counts only in lanes in which it goes in the same direction.
 template <class V>
 struct Expectation {
     V expected;  ///< expected magnitude; in lanes of `same`, the amount to add to the magnitude of the previous channel

@@ -11,42 +11,44 @@
 #include <cstdlib>
 #include <cstring>
 
-// Arithmetic of the symbols of delta frames, shared by scalar code, SIMD code and kernels, so that all of them code
-// alike. The formulas are those of format.md, "A pixel".
+// Arithmetic of the symbols of delta frames, shared by scalar code, SIMD code and kernels, so that all of them produce
+// the same symbols. The formulas are those of format.md, "A pixel".
 
 namespace framewire::codec {
 
-/// Prediction of a sub-block's bytes: from the same position of the previous picture, another position, neighbours in
-/// the block, or (`differences`) none, as in blocks of changes.
+/// Source of a sub-block's prediction: the same position in the previous picture, another position in it, neighbours in
+/// the block, or (`differences`) no prediction, as in blocks of changes.
 enum class Predicted { reference, moved, inside, differences };
 
-/// Returns the number of the model for whether a pixel changes. `left`, `above`: E of that neighbour, 0 to 2.
-/// `corners`: how many of the upper left and upper right neighbour change. `second`: the pixel two to the left or the
-/// one two above changes. `slope`: steepness of the prediction, 0 (flat) to 3; 0 if `by` is `differences`.
+/// Returns the number of the model for whether a pixel changes. `left`, `above`: E of the left and the upper neighbour,
+/// 0 to 2. `corners`: how many of the upper left and upper right neighbours change. `second`: whether the pixel two to
+/// the left or the one two above changes. `slope`: steepness of the prediction, 0 (flat) to 3; 0 if `by` is
+/// `differences`.
 FRAMEWIRE_HOST_DEVICE constexpr int changed_model(int left, int above, int corners, bool second, Predicted by,
                                                   int slope) {
     return left + 3 * above + 9 * corners + 27 * second + 54 * (static_cast<int>(by) * 4 + slope);
 }
 
-/// Maximum number of steps of a byte in blocks of changes. Predictions have no such bound.
+/// Maximum number of steps of a byte in blocks of changes. In predictions, the number of steps has no such bound.
 inline constexpr int max_steps = 255;
 
-/// Expected magnitude of a channel's step and the model for the difference from it.
+/// Expected magnitude of a channel's step, and the model for the difference between the actual and the expected
+/// magnitude.
 struct MagnitudeContext {
     int expected;  ///< at least 1
     int model;     ///< number of the magnitude model
 };
 
-/// Returns the context for a channel's magnitude. `steps(x, y, channel)` returns the coded steps of the pixel at that
-/// offset. `sign` is the sign of the step, 1 or -1. `before` is the last channel of the same pixel that was coded and
-/// changes, or -1, and `steps_before` its steps. `first`: the channel is the first in the order of coding. `fine`: the
-/// step size is less than 3, or the block is one of changes.
+/// Returns the context for a channel's magnitude. `steps(x, y, channel)` returns the coded steps of the pixel at the
+/// offset (x, y). `sign` is the sign of the step, 1 or -1. `before` is the previously coded channel of the same pixel
+/// that changes, or -1 if there is none, and `steps_before` is its steps. `first`: whether the channel is the first in
+/// coding order. `fine`: whether the step size is less than 3 or the block is a block of changes.
 template <class Steps>
 [[gnu::always_inline]] FRAMEWIRE_HOST_DEVICE inline MagnitudeContext magnitude_context(const Steps& steps, int channel,
                                                                                        int sign, int before,
                                                                                        int steps_before, bool first,
                                                                                        bool fine) {
-    // Few branches, because the directions of the neighbours are unpredictable.
+    // Mostly branchless, because the directions of the neighbours are unpredictable.
     const int left = steps(-1, 0, channel) * sign, above = steps(0, -1, channel) * sign;
     int expected, support;
     if (before >= 0 && steps_before * sign > 0) {
@@ -55,7 +57,7 @@ template <class Steps>
         const int by_left = left - left_before, by_above = above - above_before;
         const int both = use_left & use_above, more = (by_left & -use_left) + (by_above & -use_above);
         const int difference = by_left - by_above, apart = difference < 0 ? -difference : difference;
-        // If both neighbours count, half of the sum, rounded towards zero.
+        // If both neighbours count, add half of the sum of their differences, rounded towards zero.
         expected = steps_before * sign + ((more + ((more < 0) & both)) >> both);
         expected = expected < 1 ? 1 : expected > max_steps ? max_steps : expected;
         support = both ? (apart > 2) + (apart > 7) : 4 - (use_left | use_above);
@@ -74,7 +76,8 @@ template <class Steps>
     return {expected, size + 3 * support + 30 * first + 60 * fine};
 }
 
-/// Folds a magnitude of at least 1 to a number of at least 0: `expected` becomes 0, and numbers close to it stay small.
+/// Folds a magnitude of at least 1 to a number of at least 0: `expected` becomes 0, and magnitudes close to it become
+/// small numbers.
 FRAMEWIRE_HOST_DEVICE inline int fold(int magnitude, int expected) {
     const int off = magnitude - expected, both = expected - 1;
     return off > both ? off + both : off > 0 ? 2 * off - 1 : -2 * off;
@@ -121,9 +124,9 @@ FRAMEWIRE_HOST_DEVICE constexpr int folded_of(int symbol, int value) {
     return symbol < 8 ? symbol : ((2 + symbol % 2) << token_bits(symbol)) + value;
 }
 
-/// Returns the signed steps of a nonzero difference: how far it is beyond the threshold. A difference is known modulo
-/// 256 only, so it has two readings, one up and one down, of which at least one is beyond the threshold. If both are,
-/// the reading closer to `like`, by which neighbours changed, is chosen; it is most often the true one.
+/// Returns the signed steps of a nonzero difference: the amount by which it exceeds the threshold. A difference is only
+/// known modulo 256, so it may be an increase or a decrease, at least one of which exceeds the threshold. If both do,
+/// chooses the one closer to `like`, the change of neighbours; it is usually the right one.
 FRAMEWIRE_HOST_DEVICE inline int signed_steps(std::uint8_t difference, int threshold, int like) {
     const int positive = difference, negative = difference - 256;
     const int from_positive = positive < like ? like - positive : positive - like;
@@ -140,7 +143,7 @@ inline constexpr int channel_order[3] = {1, 0, 2};
 using Pattern = std::uint8_t;
 /// Number of patterns.
 inline constexpr int patterns = 27;
-/// Patterns in which all channels go the same way.
+/// Patterns in which all channels go in the same direction.
 inline constexpr Pattern all_up = 13, all_down = 26;
 
 /// Returns the pattern for `channels` steps.
@@ -155,10 +158,10 @@ Pattern pattern_of(const std::int16_t* steps) {
 
 /// Summary of a pattern for contexts: E and D of format.md, indexed by the pattern.
 struct PatternTraits {
-    std::array<std::uint8_t, patterns> extent;     ///< E: 0 no, 1 some, 2 all channels change
-    std::array<std::uint8_t, patterns> direction;  ///< D (direction): 0 none, 1 up, 2 down, 3 both
+    std::array<std::uint8_t, patterns> extent;     ///< E: 0 if no channel changes, 1 if some change, 2 if all change
+    std::array<std::uint8_t, patterns> direction;  ///< D: directions that occur: 0 none, 1 up, 2 down, 3 both
 };
-/// The traits of all patterns.
+/// Traits of all patterns.
 inline constexpr PatternTraits pattern_traits = [] {
     PatternTraits traits{};
     for (int pattern = 0; pattern < patterns; ++pattern) {
@@ -171,20 +174,20 @@ inline constexpr PatternTraits pattern_traits = [] {
     return traits;
 }();
 
-/// Contexts of a block on the CPU: pattern and steps of each coded pixel. Pixels outside the block and pixels that are
-/// not coded yet have the pattern 0 and no steps. A border around the arrays holds these zeros.
+/// Contexts of a block on the CPU: the pattern and steps of each coded pixel. Pixels outside the block and pixels that
+/// are not coded yet have the pattern 0 and no steps; for the former, the arrays have a border of zeros.
 class CodedPixels {
 public:
-    /// Makes an empty block.
+    /// Creates a block without coded pixels.
     CodedPixels() { clear(); }
-    /// Makes the block empty again.
+    /// Removes all coded pixels.
     void clear() {
         patterns_.fill(0);
         extents_.fill(0);
         steps_.fill(0);
     }
 
-    /// Returns the steps of a channel.
+    /// Returns the steps of a channel of the pixel (x, y).
     int steps(int x, int y, int channel) const { return steps_[at(x, y) * 3 + static_cast<std::size_t>(channel)]; }
     /// Sets the pattern of a pixel in the block.
     void set_pattern(int x, int y, Pattern pattern) {
@@ -196,7 +199,8 @@ public:
         steps_[at(x, y) * 3 + static_cast<std::size_t>(channel)] = static_cast<std::int16_t>(steps);
     }
 
-    /// Sets eight pixels of a sub-block's row. Pixels outside the block must have the pattern 0 and no steps.
+    /// Sets the patterns and steps of the eight pixels of a sub-block's row. Pixels outside the block must have the
+    /// pattern 0 and no steps.
     template <int channels>
     void set_row(int left, int y, const std::array<Pattern, part_side>& of, const std::int16_t* steps) {
         const auto here = at(left, y);
@@ -211,13 +215,13 @@ public:
             for (int x = 0; x < part_side; ++x) to[x * 3] = steps[x];
     }
 
-    /// Neighbourhood of a pixel, from which the models for its flag and its pattern follow.
+    /// Neighbourhood of a pixel, which determines the models for its flag and its pattern.
     struct Neighbours {
         Pattern left, above, above_left, above_right;
-        bool second;  ///< the pixel two to the left or the one two above changes
+        bool second;  ///< whether the pixel two to the left or the one two above changes
     };
-    /// Returns the neighbourhood of the pixel (x, y). The pixel above right of a sub-block's last column is known only
-    /// in the sub-block's first row.
+    /// Returns the neighbourhood of the pixel (x, y). In the last column of a sub-block, the pixel above right is known
+    /// only in the first row.
     Neighbours neighbours(int x, int y) const {
         const auto here = at(x, y);
         const bool unknown = x % part_side == part_side - 1 && y % part_side != 0;
@@ -226,9 +230,9 @@ public:
                 (patterns_[here - 2] | patterns_[here - 2 * stride]) != 0};
     }
 
-    /// Returns the share of the pixels above in the number of changed_model(), for the eight pixels of a sub-block's
-    /// row from (x, y) on: one number per byte, plus `second_above` if the pixel two above changes. Bytes of pixels
-    /// outside the block are meaningless.
+    /// Returns the contribution of the pixels above to the number of changed_model() for each of the eight pixels from
+    /// (x, y) on, which form a sub-block's row. The result has one number per byte, plus `second_above` if the pixel
+    /// two above changes. Bytes of pixels outside the block are meaningless.
     std::uint64_t changed_above(int x, int y) const {
         const auto here = at(x, y);
         auto right = extents(here - stride + 1);
@@ -236,10 +240,10 @@ public:
         return 3 * extents(here - stride) + 9 * (ones(extents(here - stride - 1)) + ones(right)) +
                second_above * ones(extents(here - 2 * stride));
     }
-    /// Flag in the bytes of changed_above(), above the numbers. It is kept apart from them, because the pixel two to
-    /// the left has the same effect, and the effect counts once.
+    /// Flag in the bytes of changed_above(), in a bit above the numbers. It is not part of the numbers, because the
+    /// pixel two to the left has the same effect, which must count only once.
     static constexpr std::uint64_t second_above = 32;
-    /// Returns E of the pixel's pattern.
+    /// Returns E of the pattern of the pixel (x, y).
     int extent(int x, int y) const { return extents_[at(x, y)]; }
 
 private:
@@ -259,7 +263,7 @@ private:
     }
 
     std::array<Pattern, stride*(block_side + 2) + part_side> patterns_;
-    std::array<std::uint8_t, stride*(block_side + 2) + part_side> extents_;  // extents of the patterns
+    std::array<std::uint8_t, stride*(block_side + 2) + part_side> extents_;  // E of the patterns
     std::array<std::int16_t, stride*(block_side + 2) * 3> steps_;
 };
 
@@ -270,7 +274,7 @@ constexpr int changed_model(const CodedPixels::Neighbours& near, Predicted by, i
                          near.second, by, slope);
 }
 
-/// Returns the number of the model for a pixel's pattern, or for the sign if gray.
+/// Returns the number of the model for a pixel's pattern, or for its sign in gray pictures.
 inline int pattern_model(const CodedPixels::Neighbours& near) {
     const auto& traits = pattern_traits;
     const int left = traits.direction[near.left ? near.left : near.above_left];
@@ -278,7 +282,7 @@ inline int pattern_model(const CodedPixels::Neighbours& near) {
     return left + 4 * above + 16 * (traits.extent[near.left] == 2 || traits.extent[near.above] == 2);
 }
 
-/// Returns the context for the magnitude of a channel of the pixel (x, y); see magnitude_context() above.
+/// Variant of magnitude_context() for the pixel (x, y) of a CodedPixels.
 [[gnu::always_inline]] inline MagnitudeContext magnitude_context(const CodedPixels& coded, int x, int y, int channel,
                                                                  int sign, int before, int steps_before, bool first,
                                                                  bool fine) {
@@ -286,8 +290,8 @@ inline int pattern_model(const CodedPixels::Neighbours& near) {
                              sign, before, steps_before, first, fine);
 }
 
-/// Patterns in descending order of frequency, which is the order of the pattern model's symbols: a linear search in the
-/// decoder ends early.
+/// Patterns in descending order of frequency, which is the order of the pattern model's symbols, so that the decoder's
+/// linear search ends early.
 inline constexpr std::array<Pattern, patterns - 1> patterns_by_frequency = {
     13, 26, 2, 18, 1, 9, 6, 3, 24, 8, 12, 4, 16, 23, 17, 22, 25, 14, 20, 10, 15, 21, 7, 5, 19, 11};
 /// Inverse of patterns_by_frequency: the symbol of each pattern.
@@ -333,7 +337,7 @@ void add_pixel(Sink& symbols, const CodedPixels& coded, const CodedPixels::Neigh
     }
 }
 
-/// Reads what add_pixel() wrote: fills `steps` for all channels and updates `coded`. Inlined by force, so that the
+/// Inverse of add_pixel(): reads the steps of all channels to `steps` and updates `coded`. Always inlined, so that the
 /// reader stays in registers.
 template <class Reader>
 [[gnu::always_inline]] inline void read_pixel(const StepModels& models, Reader& reader, CodedPixels& coded,
@@ -356,7 +360,7 @@ template <class Reader>
             models.read(reader, step_models::magnitude.at(context.model), step_models::magnitude.symbols);
         const int bits = token_bits(symbol);
         const int folded = folded_of(symbol, bits ? static_cast<int>(reader.bits(bits)) : 0);
-        // A magnitude that is too large for a byte is rejected where the byte is reconstructed.
+        // A magnitude that is too large for a byte is rejected when the byte is reconstructed.
         steps[channel] = sign * unfold(folded, context.expected);
         coded.set_steps(x, y, channel, steps[channel]);
         before = channel;
@@ -364,21 +368,22 @@ template <class Reader>
     }
 }
 
-/// Steps of a block's pixels in one plane per channel, as the SIMD encoder reads them: eight pixels of a row at a time.
-/// A border of zeros stands for the pixels outside the block.
+/// Steps of a block's pixels in one plane per channel, for the SIMD encoder, which reads eight pixels of a row at a
+/// time. A border of zeros represents the pixels outside the block.
 class StepPlanes {
 public:
-    /// Distance between rows in elements; the border has 8 columns on each side.
+    /// Distance between rows in elements. The border has 8 columns on each side.
     static constexpr std::size_t stride = block_side + 2 * part_side;
 
-    /// Returns the address of a pixel's step; up to 8 columns to the left and right and 2 rows above are allowed.
+    /// Returns the address of a pixel's step. The pixel may be up to 8 columns to the left or right of the block, and
+    /// up to 2 rows above it.
     std::int16_t* steps(int channel, int x, int y) { return &steps_[static_cast<std::size_t>(channel)][at(x, y)]; }
     /// Returns the address of a pixel's E: no (0), some (1) or all (2) of its channels change.
     std::uint8_t* extent(int x, int y) { return &extents_[at(x, y)]; }
-    /// Returns the address of a pixel's D: some channel goes up (1), some goes down (2), or both (3).
+    /// Returns the address of a pixel's D: no channel changes (0), some go up (1), some go down (2), or both occur (3).
     std::uint8_t* direction(int x, int y) { return &directions_[at(x, y)]; }
 
-    /// Clears the sub-block at (left, top). A block must be clear before it is coded.
+    /// Clears the sub-block at (left, top). All sub-blocks must be clear before a block is coded.
     void clear_part(int left, int top) {
         for (int y = top; y < top + part_side; ++y) {
             for (int channel = 0; channel < 3; ++channel)

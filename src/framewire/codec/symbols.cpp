@@ -6,18 +6,18 @@
 #include <utility>
 
 // Coding of the symbols of blocks. A single rANS chain is limited by latency, because each state depends on the
-// previous one. So several blocks are coded together, and large blocks have several interleaved states (Giesen,
+// previous one. Therefore, several blocks are coded together, and large blocks have several interleaved states (Giesen,
 // "Interleaved entropy coders", arXiv:1402.3392, 2014).
 //
 // A coded block, from its first word to its last one:
 //
 //     form 3      only in runs: the number 3, two words
-//     state 0     and the words that it needs while the set of models and the number of states are read from it
+//     state 0     with the words that it needs while the set of models and the number of states are read
 //     states      1 to 7 or 1 to 31, if there are several
 //     words       in the order in which the decoder needs them
 //     residuals   only in runs: 32 states and the words of the magnitudes
 //
-// It is written from its end to its beginning.
+// The block is written from its end to its beginning.
 
 namespace framewire::codec {
 static_assert(step_models::sets == 1 << step_states::set_bits);
@@ -26,7 +26,7 @@ std::array<std::uint64_t, step_models::sets> Symbols::costs_by_set() const {
     const auto& costs = step_costs();
     std::array<std::uint64_t, step_models::sets> total{};
     const auto* entry = entries_.data();
-    constexpr std::size_t at_once = 0xffff / max_symbol_cost;  // so that four sums of 16 bits do not overflow
+    constexpr std::size_t at_once = 0xffff / max_symbol_cost;  // keeps the four sums of 16 bits from overflowing
     for (auto left = count_; left > 0;) {
         const auto count = std::min(left, at_once);
         std::uint64_t some = 0, others = 0;
@@ -57,8 +57,8 @@ std::uint64_t Symbols::cost() const {
     return *std::min_element(costs.begin(), costs.end()) + 8 * bits;
 }
 
-/// A block while it is coded, last entry first; those before `entry` are left. With several states, all entries are
-/// coded at once and only the first state is left.
+/// A block that is being coded, last entry first. The entries before `entry` are not coded yet. With several states,
+/// all entries are coded in one call, and only the first state remains to be written.
 struct Symbols::Coding {
     const rans::Symbol* symbols;
     const std::uint16_t* first;
@@ -68,7 +68,7 @@ struct Symbols::Coding {
 
     std::size_t left() const { return static_cast<std::size_t>(entry - first); }
     std::span<const std::uint16_t> entries() const { return {first, entry}; }
-    /// Returns the coding after all entries.
+    /// Returns the coding after put_steps() has coded all entries.
     Coding put(const PutSteps& all) const { return {symbols, first, first, all.first_state, all.words}; }
 };
 
@@ -94,10 +94,11 @@ std::array<Symbols::Coding, 2> Symbols::code_two_in_lanes(Symbols& one, int set,
     return {coding.put(put[0]), other_coding.put(put[1])};
 }
 
-// Codes `entries` entries of each block. A chain has a long latency per symbol; several independent ones share it.
+// Codes `entries` entries of each of `count` blocks. A chain has a long latency per symbol, which interleaving
+// independent chains hides.
 template <std::size_t count>
 void Symbols::code(Coding* const* codings, std::size_t entries) {
-    // The copies stay in registers.
+    // Copies of the codings, which the compiler keeps in registers.
     [&]<std::size_t... i>(std::index_sequence<i...>) {
         Coding of[count] = {*codings[i]...};
         const auto code_one = [](Coding& to) { to.state = rans::put(to.state, to.symbols[*--to.entry], to.word); };
@@ -107,7 +108,8 @@ void Symbols::code(Coding* const* codings, std::size_t entries) {
     (std::make_index_sequence<count>());
 }
 
-// Codes `count` blocks until at least one of them is finished. Returns how many are left; those come first in `active`.
+// Codes `count` blocks until at least one of them is finished. Moves the unfinished blocks to the front of `active` and
+// returns their number.
 template <std::size_t count>
 std::size_t Symbols::code_some(std::span<Coding*> active) {
     const auto least = [](const Coding* a, const Coding* b) { return a->left() < b->left(); };
@@ -142,12 +144,12 @@ void Symbols::write(std::span<Symbols> blocks, std::vector<std::uint8_t>& out, s
         blocks = blocks.subspan(most);
         sizes = sizes.subspan(most);
     }
-    // Blocks with one state are coded four at a time, a new one whenever one is finished; those with 8 states in pairs;
-    // those with 32 states alone.
+    // Blocks with one state are coded four at a time; whenever one is finished, the next one takes its place. Blocks
+    // with 8 states are coded in pairs, and blocks with 32 states alone.
     std::array<Best, most> best;
     std::array<Coding, most> codings;
     std::array<Coding*, at_once> active;
-    std::array<std::size_t, most> of_eight;  // the blocks with 8 states
+    std::array<std::size_t, most> of_eight;  // indices of the blocks with 8 states
     std::size_t active_count = 0, eights = 0;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         best[i] = blocks[i].best();
@@ -163,7 +165,7 @@ void Symbols::write(std::span<Symbols> blocks, std::vector<std::uint8_t>& out, s
         active[active_count++] = &codings[i];
         while (active_count == at_once) active_count = code_some<at_once>(active);
     }
-    // Pair blocks of similar length, because the excess of the longer one is coded alone.
+    // Pair blocks of similar length, because the remainder of the longer one is coded alone.
     std::sort(of_eight.begin(), of_eight.begin() + static_cast<std::ptrdiff_t>(eights),
               [&](std::size_t a, std::size_t b) { return blocks[a].count_ < blocks[b].count_; });
     for (; eights > 1; eights -= 2) {

@@ -14,25 +14,25 @@
 
 namespace framewire::codec {
 
-/// Folded magnitudes of a block in runs, and their classes.
+/// Folded magnitudes of a block in runs, and the class of each group of them.
 class RunResiduals {
 public:
-    /// Removes all.
+    /// Removes all magnitudes.
     void clear() {
         parts_.clear();
         bytes_.clear();
     }
-    /// Adds the magnitudes of one channel of a sub-block.
+    /// Adds the folded magnitudes of one channel of a sub-block.
     void add(std::span<const std::uint8_t> folded, int part_class) {
         bytes_.insert(bytes_.end(), folded.begin(), folded.end());
         parts_.push_back({static_cast<std::uint8_t>(part_class), static_cast<std::uint8_t>(folded.size())});
     }
 
-    /// Returns true if nothing was added.
+    /// Returns true if there are no magnitudes.
     bool empty() const { return parts_.empty(); }
-    /// Returns number and class of the magnitudes of each add().
+    /// Returns the number and the class of the magnitudes of each call of add().
     std::span<const ResidualPart> parts() const { return parts_; }
-    /// Returns all magnitudes in order.
+    /// Returns all magnitudes in the order in which they were added.
     std::span<const std::uint8_t> bytes() const { return bytes_; }
 
 private:
@@ -49,7 +49,7 @@ public:
         count_ = 0;
         residuals_.clear();
     }
-    /// Adds a symbol, given by its index among all of step_models.
+    /// Adds a symbol, given by its index among all symbols of step_models.
     void add(int index) {
         auto* const to = room(1);
         *to = static_cast<std::uint16_t>(index);
@@ -63,20 +63,20 @@ public:
         take(to + 1);
     }
 
-    /// Returns memory for `most` more entries, which the caller fills with symbols and bits_entry() numbers. Valid
-    /// until the next call of a member.
+    /// Returns memory for `most` more entries. The caller fills it with symbols and results of bits_entry(), then calls
+    /// take(). Valid until another member is called.
     std::uint16_t* room(std::size_t most) {
         if (entries_.size() < count_ + most) entries_.resize(2 * (count_ + most));
         return entries_.data() + count_;
     }
-    /// Adds the entries that were written to room() up to `end`.
+    /// Adds the entries that the caller has written to the memory from room(), up to `end`.
     void take(const std::uint16_t* end) { count_ = static_cast<std::size_t>(end - entries_.data()); }
     /// Returns the entry for a raw number of `count` bits; 0 if `count` is 0.
     static constexpr std::uint16_t bits_entry(int value, int count) {
         return static_cast<std::uint16_t>(count ? step_models::plain_bits(count).first + value : 0);
     }
 
-    /// Returns the magnitudes that follow the symbols. The block is one in runs if there are any.
+    /// Returns the magnitudes that follow the symbols. If there are any, the block is written as a block in runs.
     RunResiduals& residuals() { return residuals_; }
 
     /// Returns the cost of the symbols with their best set of models, in 1/8 bits, including raw bits.
@@ -84,8 +84,8 @@ public:
 
     /// Appends the coded block to `out`, with the best set of models, in the form that StepBytes reads.
     void write(std::vector<std::uint8_t>& out);
-    /// Appends several coded blocks, one after the other, and stores their sizes. Coding several at once is faster than
-    /// calling write() for each; the bytes are the same.
+    /// Appends several coded blocks, one after the other, and stores their sizes. Writes the same bytes as calling
+    /// write() for each block, but is faster.
     static void write(std::span<Symbols> blocks, std::vector<std::uint8_t>& out, std::span<std::size_t> sizes);
 
 private:
@@ -93,12 +93,12 @@ private:
 
     /// Returns the cost of the entries for each set, without raw bits, in 1/8 bits.
     std::array<std::uint64_t, step_models::sets> costs_by_set() const;
-    /// Set of models and choice of the number of states (step_states).
+    /// Best set of models and choice of the number of states (step_states).
     struct Best {
         int set, states;
     };
     Best best() const;
-    /// Provides memory for the words and begins coding at its end, after the words of the magnitudes.
+    /// Allocates memory for the words, writes the words of the magnitudes at its end, and begins coding before them.
     Coding begin(int set);
     /// Codes all entries with several states.
     Coding code_in_lanes(const Best& best);
@@ -118,11 +118,11 @@ private:
 };
 
 /// Decoder for the symbols of a block of a delta frame, with `count` states in rotation. The bytes are untrusted. Words
-/// beyond their end read as 0, because StepBytes pads them; so a single read needs no bound check, but the caller must
-/// ask StepBytes::behind_end() regularly.
+/// beyond the end read as 0, because StepBytes pads the input. A single read therefore needs no bound check, but the
+/// caller must call StepBytes::behind_end() regularly.
 ///
-/// With several states, the array is a queue: each state is written `count` places further when it has been used. That
-/// avoids an index computation per symbol, but needs memory for as many states as symbols between two checks.
+/// With several states, the array is a queue: after use, each state is written `count` places further on. This avoids
+/// an index computation per symbol, but needs memory for one state per symbol between two checks.
 template <int count>
 class StepReader {
     // A single state is kept by value, so that it stays in a register.
@@ -131,12 +131,13 @@ class StepReader {
 public:
     /// Maximum number of symbols between two calls of StepBytes::behind_end().
     static constexpr std::size_t most_ahead = 640;
-    /// Number of states for which memory is needed.
+    /// Number of states that the queue needs memory for.
     static constexpr std::size_t room = count > 1 ? count + most_ahead : 1;
 
-    /// Begins to read at `words` with a single state.
+    /// Creates a reader with a single state, which it reads from `words`.
     explicit StepReader(const std::uint8_t* words) requires(count == 1) : words_(words), state_(next_state()) {}
-    /// Continues with `count` states after `first` has read their number. `states` must have `room` entries.
+    /// Creates a reader that continues with `count` states after `first` has read their number. `states` must have
+    /// `room` entries.
     template <int one>
     requires(one == 1 && count > 1) StepReader(const StepReader<one>& first, std::uint32_t* states)
         : words_(first.words_), state_(states) {
@@ -150,11 +151,11 @@ public:
         const std::uint8_t* words;
         State state;
     };
-    /// Makes a reader at a position.
+    /// Creates a reader at a position.
     explicit StepReader(const Position& position) : words_(position.words), state_(position.state) {}
     /// Returns the position.
     Position position() const { return {words_, state_}; }
-    /// Moves to a position that a function returned.
+    /// Continues at a position that such a function returned.
     void go_to(const Position& position) {
         words_ = position.words;
         state_ = position.state;
@@ -171,7 +172,7 @@ public:
     [[gnu::always_inline]] void take_offset(std::uint32_t offset, std::uint32_t frequency) {
         move_on_filled(frequency * (state() >> rans::probability_bits) + offset);
     }
-    /// Variant of take() for a symbol that starts at place 0 and is likely, so that a word is rarely read.
+    /// Variant of take() for a likely symbol that starts at place 0; the branch assumes that no word is needed.
     [[gnu::always_inline]] void take_likely(std::uint32_t frequency) {
         auto state = frequency * (this->state() >> rans::probability_bits) + place();
         if (state < rans::least_state) [[unlikely]] {
@@ -198,15 +199,16 @@ private:
         else
             return *state_;
     }
-    // Stores the state and makes the next one current. With several states it goes to the end of the queue.
+    // Stores the state and makes the next one current. With several states, the stored one goes to the end of the
+    // queue.
     [[gnu::always_inline]] void move_on(std::uint32_t state) {
         if constexpr (count == 1)
             state_ = state;
         else
             *(state_++ + count) = state;
     }
-    // Stores a state after reading a word if it needs one. Without a branch, because that is unpredictable. The empty
-    // asm statements keep the compiler from making a branch, and from keeping `words_` in a vector register.
+    // Stores a state, after adding a word if it needs one. Branchless, because the need is unpredictable. The empty asm
+    // statements prevent the compiler from introducing a branch and from keeping `words_` in a vector register.
     [[gnu::always_inline]] void move_on_filled(std::uint32_t state) {
         auto with_word = state << 16 | word();
         asm("" : "+r"(with_word));
@@ -235,11 +237,11 @@ private:
 /// memory between blocks.
 class StepBytes {
 public:
-    /// Reads the head of a block and returns body(reader, models): a StepReader at the first symbol, and the set of
-    /// models that the block uses. The reader refers to this object.
+    /// Reads the head of a block and returns the result of body(reader, models). `reader` is a StepReader at the first
+    /// symbol, which refers to this object; `models` is the set of models that the block uses.
     template <class Body>
     auto read(std::span<const std::uint8_t> bytes, Body&& body) {
-        // The padding makes bound checks for single words unnecessary.
+        // With the padding, reading a single word needs no bound check.
         padded_.assign(bytes.begin(), bytes.end());
         padded_.resize(bytes.size() + 2 * StepReader<1>::most_ahead);
         end_ = padded_.data() + bytes.size();
@@ -255,8 +257,8 @@ public:
         }
     }
 
-    /// Returns true if more was read than there is. Must be called at least once per sub-block; also moves the queue of
-    /// states back to the beginning of its memory.
+    /// Returns true if the reader has read beyond the end of the block. Must be called at least once per sub-block,
+    /// because it also moves the queue of states back to the beginning of its memory.
     template <int count>
     bool behind_end(StepReader<count>& reader) {
         if constexpr (count > 1) {
@@ -267,7 +269,7 @@ public:
         }
         return reader.words_ > end_;
     }
-    /// Returns the bytes after those that were read; empty if more was read than there is.
+    /// Returns the bytes that the reader has not read; empty if it has read beyond the end.
     template <int count>
     std::span<const std::uint8_t> rest(const StepReader<count>& reader) const {
         return {std::min(reader.words_, end_), end_};

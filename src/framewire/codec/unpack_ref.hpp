@@ -19,15 +19,15 @@ namespace framewire::codec::reference {
 
 // Section "Changes".
 
-/// Context of pixels in blocks of changes.
+/// Setting of all pixels in blocks of changes.
 inline constexpr Setting changes_setting{3, 0, true};
 
-/// Modes of a block's sub-blocks; 5 where there is none.
+/// Modes of the sub-blocks of a block.
 struct Parts {
     static constexpr int side = block_side / part_side;
     std::array<std::array<int, side>, side> modes{};
 
-    /// Returns the mode of a sub-block; -1 is allowed for both coordinates.
+    /// Returns the mode of a sub-block, or 5 if a coordinate is -1, which means that there is no sub-block.
     int at(int column, int row) const {
         return column < 0 || row < 0 ? 5 : modes[std::size_t(row)][std::size_t(column)];
     }
@@ -38,7 +38,7 @@ struct Parts {
     }
 };
 
-/// Changes the samples of the pixel at (x, y) of a block by its steps. Throws Error{source_lost} if a change is too
+/// Applies the steps of the pixel at (x, y) of a block to its samples. Throws Error{source_lost} if a change is too
 /// large.
 inline void change(Picture& picture, const Area& block, int x, int y, const Pixel& pixel, int threshold) {
     for (int c = 0; c < picture.shape.channels; ++c) {
@@ -76,7 +76,7 @@ struct Vector {
     int x = 0, y = 0;
 };
 
-/// Reads the vector of the sub-block at (column, row); `vectors` has those of the sub-blocks before it.
+/// Reads the vector of the sub-block at (column, row). `vectors` contains the vectors of the sub-blocks before it.
 inline Vector read_vector(Symbols& symbols, const StepModels& models, const Parts& parts,
                           const std::array<std::array<Vector, Parts::side>, Parts::side>& vectors, int column,
                           int row) {
@@ -101,7 +101,7 @@ inline Vector read_vector(Symbols& symbols, const StepModels& models, const Part
     return vector;
 }
 
-/// "Another position": returns the predicted sample at (x, y) of the picture under `vector`.
+/// Returns the sample at (x, y) of the picture predicted with `vector` ("Another position").
 inline int from_place(const Picture& before, int x, int y, int channel, const Vector& vector) {
     const int qx = (vector.x + 64) % 4, qy = (vector.y + 64) % 4;
     const int at_x = x + (vector.x - qx) / 4, at_y = y + (vector.y - qy) / 4;
@@ -116,7 +116,7 @@ struct Predicting {
     Picture& after;
     Area block;
     int mode;
-    Vector vector;  // 0 except in modes 2 and 3
+    Vector vector;  // the sub-block's vector; 0 except in modes 2 and 3
 
     /// Returns the prediction of the sample at (x, y) of the block.
     int sample(int x, int y, int channel) const {
@@ -128,7 +128,7 @@ struct Predicting {
         const int l = at(x - 1, y), a = at(x, y - 1), c = at(x - 1, y - 1);
         return clamp_between(l + a - c, l, a);
     }
-    /// Returns the rise of the prediction, from which the slope follows.
+    /// Returns the rise of the prediction, which determines the slope.
     int rise(int x, int y) const {
         const int channel = after.shape.channels == 3 ? 1 : 0;
         if (mode < 4)
@@ -186,27 +186,28 @@ inline void read_prediction(Symbols& symbols, const StepModels& models, const Ar
 // Section "Changes in runs" of format.md.
 namespace framewire::codec::reference {
 
-/// Kind and edge of a row of a sub-block, as the row below it needs them.
+/// Kind and edge of a row of a sub-block, which are context for the row below.
 struct Row {
     int kind = 0, edge = 0;
 };
 
-/// The part of a block in runs before its magnitudes: the patterns of its pixels, and the classes of the magnitudes.
+/// Contents of a block in runs that precede its magnitudes: the patterns of the pixels, and the classes of the
+/// magnitudes.
 struct Runs {
     Pixels pixels;
-    std::array<std::array<Row, Parts::side>, block_side> rows{};  ///< by y and the sub-block's column
-    /// One entry for each channel of each sub-block that changes anywhere, in the order of coding.
+    std::array<std::array<Row, Parts::side>, block_side> rows{};  ///< rows, indexed by y and the sub-block's column
+    /// Group of magnitudes: one per sub-block and channel that changes anywhere in it, in coding order.
     struct Magnitudes {
         Area part;
         int channel, part_class;
     };
     std::vector<Magnitudes> magnitudes;
 
-    /// Makes a block without changes.
+    /// Creates a block without changes.
     explicit Runs(const Area& block) : pixels{block} {}
 };
 
-/// Reads a row of a sub-block; its first pixel is (left, y) of the block.
+/// Reads a row of a sub-block. Its first pixel is at (left, y) of the block.
 inline void read_row(Symbols& symbols, const StepModels& models, Runs& runs, int left, int y, int width, int channels) {
     const auto column = std::size_t(left / part_side);
     const Row above = y > 0 ? runs.rows[std::size_t(y - 1)][column] : Row{};
@@ -232,7 +233,7 @@ inline void read_row(Symbols& symbols, const StepModels& models, Runs& runs, int
     }
 }
 
-/// Reads everything before the magnitudes.
+/// Reads the contents of a block in runs that precede its magnitudes.
 inline Runs read_runs(Symbols& symbols, const StepModels& models, const Area& block, int channels) {
     Runs runs(block);
     Parts parts;
@@ -266,10 +267,10 @@ inline int magnitude_within(int f, int e) {
     return e - 1 < 255 - e ? e + f - b : e - f + b;
 }
 
-/// Reads the magnitudes from the 32 `symbols` in rotation and changes the picture.
+/// Reads the magnitudes from the 32 sources `symbols`, used in rotation, and applies the changes to the picture.
 template <class From>
 void read_magnitudes(Runs& runs, std::vector<From>& symbols, int threshold, Picture& picture) {
-    // The numbers f of all samples that change.
+    // Number f of each sample that changes.
     std::array<std::array<std::array<int, 3>, block_side>, block_side> folded{};
     std::size_t coded = 0;
     for (const auto& [part, channel, part_class] : runs.magnitudes)
@@ -292,20 +293,20 @@ void read_magnitudes(Runs& runs, std::vector<From>& symbols, int threshold, Pict
 
 }  // namespace framewire::codec::reference
 
-/// Reference decoder: codec/format.md as code, section by section, with no regard for speed. Tests compare the Unpacker
-/// with it. The two share only the trained tables, so a mistake in either of them or in the specification shows up as a
-/// difference.
+/// Reference decoder: implements codec/format.md section by section, without regard for speed. Tests compare the
+/// Unpacker with it. The two decoders share only the trained tables, so a mistake in either of them or in the
+/// specification shows up as a difference.
 namespace framewire::codec::reference {
 
-/// Reads the initial values of the 32 states of a residual section, one after the other.
+/// Reads the initial values of the 32 states for residuals, one after the other.
 inline std::vector<State> read_lanes(Reader& reader) {
     std::vector<State> states;
     for (std::size_t i = 0; i < lanes; ++i) states.emplace_back(reader);
     return states;
 }
 
-/// Decodes one block of a delta frame or of a first picture: changes (kind 0, in runs or not) or a prediction (kinds 2
-/// and 3). `before` is the complete previous picture; `after` receives the block. Throws Error{source_lost} on broken
+/// Decodes one block of a delta frame or of a first picture: changes (kind 0), in runs or not, or a prediction (kinds 2
+/// and 3). `before` is the complete previous picture. Writes the block to `after`. Throws Error{source_lost} on broken
 /// bytes.
 inline void read_step_block(Reader reader, int kind, int threshold, const Area& block, const Picture& before,
                             Picture& after) {
@@ -352,7 +353,7 @@ inline void read_picture_block(Reader reader, const Area& block, Picture& pictur
 
 namespace framewire::codec {
 
-/// Decodes one packed frame. `before` holds the previous picture, one frame of `shape` whose rows have no gaps; kinds 1
+/// Decodes one packed frame. `before` is the previous picture, one frame of `shape` without gaps between rows; kinds 1
 /// and 3 do not read it. Returns the new picture in the same layout. Throws Error{source_lost} on broken bytes.
 inline std::vector<std::uint8_t> unpack_reference(const Shape& shape, std::span<const std::uint8_t> packed,
                                                   const std::vector<std::uint8_t>& before) {
@@ -380,36 +381,37 @@ inline std::vector<std::uint8_t> unpack_reference(const Shape& shape, std::span<
 
 }  // namespace framewire::codec
 
-// Random streams that no encoder writes: a decoder that draws the symbols it should read, and records them. They reach
-// what format.md allows and encoders do not use, and slightly beyond.
+// Random streams that no encoder writes. The reference decoder runs on a source that draws random symbols instead of
+// reading them, and records them. The streams use features of format.md that encoders do not use, and sometimes violate
+// it slightly.
 namespace framewire::codec::reference {
 
 /// Source of randomness: returns a number from 0 to `below` - 1.
 using Choose = std::function<int(int below)>;
 
-/// A recorded symbol of state `lane`.
+/// A recorded symbol: the state that codes it, and its range.
 struct Said {
     std::size_t lane;
     std::uint32_t start, frequency;
 };
 
-/// How symbols are drawn, so that most of them are valid.
+/// Parameters for drawing symbols, chosen so that most symbols are valid.
 struct Fancy {
     const Choose& choose;
-    int draws;                ///< number of draws, of which the most frequent symbol is taken
-    int mode_low, mode_high;  ///< range of modes, with one exception in 1000
+    int draws;                ///< number of draws per symbol, of which the most frequent symbol is used
+    int mode_low, mode_high;  ///< range of valid modes; one in 1000 modes outside it is kept
 };
 
-/// Symbols that are drawn instead of read.
+/// Symbol source that draws and records symbols instead of reading them.
 struct Invented final : Symbols {
     const Fancy& fancy;
     std::vector<Said>& said;
     std::size_t first, lanes, symbols = 0;
 
-    /// Draws for `count` states in rotation, beginning with `lane`.
+    /// Creates a source for `count` states in rotation, beginning with state `lane`.
     Invented(const Fancy& by, std::vector<Said>& to, std::size_t lane, std::size_t count = 1)
         : fancy(by), said(to), first(lane), lanes(count) {}
-    /// Records a symbol.
+    /// Records a symbol with the given range.
     void say(int start, int frequency) {
         said.push_back(
             {first + symbols++ % lanes, static_cast<std::uint32_t>(start), static_cast<std::uint32_t>(frequency)});
@@ -445,8 +447,8 @@ inline void append_word(std::vector<std::uint8_t>& out, std::uint32_t word) {
     out.push_back(static_cast<std::uint8_t>(word >> 8));
 }
 
-/// Inverse of the section "Symbols": appends to `out` the states of `count` lanes and the words from which a decoder
-/// reads what was recorded. The first `alone` symbols belong to the first lane, before the other states begin.
+/// Inverse of the section "Symbols": encodes the recorded symbols with `count` states and appends the states and words
+/// to `out`. The first `alone` symbols use the first state and precede the other states.
 inline void write_symbols(const std::vector<Said>& said, std::size_t count, std::size_t alone,
                           std::vector<std::uint8_t>& out) {
     std::vector<std::uint32_t> states(count, State::least), words;  // the last word first
@@ -472,11 +474,11 @@ inline void write_symbols(const std::vector<Said>& said, std::size_t count, std:
 
 /// A random packed frame and its result.
 struct Invention {
-    std::vector<std::uint8_t> packed, after;  ///< the bytes, and the picture after them
+    std::vector<std::uint8_t> packed, after;  ///< bytes of the frame, and the picture after decoding
     bool allowed = true;                      ///< false if the frame violates format.md; `after` is then meaningless
 };
 
-/// Returns 32 sources of symbols, one for each state; they record to `said`.
+/// Returns 32 symbol sources, one per state for residuals, which record to `said`.
 inline std::vector<Invented> invented_lanes(const Fancy& fancy, std::vector<Said>& said) {
     std::vector<Invented> symbols;
     for (std::size_t lane = 0; lane < lanes; ++lane) symbols.emplace_back(fancy, said, lane);
@@ -489,7 +491,8 @@ inline void append_number(std::vector<std::uint8_t>& out, std::size_t number) {
     out.push_back(static_cast<std::uint8_t>(number));
 }
 
-/// Returns the bytes of a random block, and applies it to `after`.
+/// Returns the bytes of a random block and decodes the block to `after`. Clears invention.allowed if it violates the
+/// format.
 inline std::vector<std::uint8_t> invent_block(int kind, int threshold, const Area& block, const Picture& before,
                                               const Fancy& fancy, Invention& invention, Picture& after) {
     std::vector<std::uint8_t> bytes;

@@ -123,8 +123,8 @@ TEST(UnpackReference, AgreesWithTheUnpackerOnDamagedStreams) {
     EXPECT_GT(refused, 0);
 }
 
-// Source of symbols in which every magnitude is the largest that can be signalled: 512, and 256 more with each pixel to
-// the right or below.
+// Symbol source in which every magnitude is the largest that can be signalled: 512 in the first pixel, and 256 more
+// with each pixel to the right or below.
 struct LargestSteps final : reference::Symbols {
     std::vector<Said> said;
     const reference::StepModels& models = reference::step_models(0);
