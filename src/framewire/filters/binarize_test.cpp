@@ -17,7 +17,7 @@
 namespace framewire {
 namespace {
 
-// A group's count is the sum of its four values' counts, and the largest value is the same.
+// Checks that a group's count is the sum of its four values' counts, and that the largest value is the same.
 TEST(GrayGroups, MatchTheHistogram) {
     for (const int width : {1, 7, 8, 67, 1300})
         for (const int brightest : {0, 3, 130, 255}) {
@@ -56,7 +56,7 @@ Histogram of(std::initializer_list<std::pair<int, std::uint32_t>> counts) {
     return histogram;
 }
 
-// Hills with noise, a few or many values, and spikes: realistic histograms and extreme ones.
+// Returns realistic and extreme histograms: hills with noise, a few or many values, and spikes.
 std::vector<Histogram> many_histograms() {
     std::mt19937 random(static_cast<unsigned>(kit::seed()));
     const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
@@ -141,7 +141,8 @@ TEST(Threshold, TwoPeaksHandlesTheLargestImage) {
               otsu_threshold(of({{254, largest / 2}, {255, largest / 2}})));
 }
 
-// The GPU's method: all candidates in parallel, undecided if the sequence would have to run.
+// Computes Otsu's threshold from all candidates, as the GPU does; returns nothing if the GPU would have to run the
+// sequence.
 std::optional<int> otsu_by_candidates(const Histogram& histogram) {
     std::uint64_t pixels = 0, sum = 0;
     for (std::size_t bin = 0; bin < 256; ++bin) {
@@ -403,8 +404,8 @@ TEST_P(DocumentTest, SeparatesInkFromUnevenPaper) {
     EXPECT_EQ(plan.figures().front().name, "threshold");
 }
 
-// White paper of one brightness, lit from the left so that the right edge gets `shade` of the light, with Gaussian
-// noise.
+// Returns an image of blank paper of one brightness with Gaussian noise. The light falls off from left to right, where
+// it is `shade` times as strong.
 HostImage blank_page(double brightness, double noise, double shade, unsigned seed) {
     const Shape shape{1, 200, 300, 1};
     HostImage page(shape);

@@ -74,7 +74,7 @@ HWY_INLINE V16 weight_pair(int first, int second) {
 template <int taps, int channels>
 class ShortRow {
 public:
-    // Taps to each side of the middle one.
+    // Number of taps on each side of the middle one.
     static constexpr int reach = taps / 2;
 
     // Arranges the weights and the rounding term as pairs of bytes.
@@ -126,7 +126,7 @@ private:
 template <int channels>
 class LongRow {
 public:
-    // Taps to each side of the middle one.
+    // Number of taps on each side of the middle one.
     static constexpr int reach = 3;
 
     // Unfolds the weights.

@@ -35,8 +35,8 @@ struct GaussianParameters {
 
 /// Weights of a sampled Gaussian in fixed point, the same for rows, columns and all backends. They are symmetric, so
 /// only one of each pair is stored. The result of a pass is
-///     sum over t of folded[t] * (tap t + tap (taps - 1 - t)), in which the middle tap of an odd number is added to
-///     itself.
+///     sum over t of folded[t] * (tap t + tap (taps - 1 - t)).
+/// If the number of taps is odd, the middle tap is added to itself.
 struct GaussianWeights {
     int taps;                                          ///< number of nonzero taps, at most `size`
     WindowReach reach;                                 ///< extent of those taps
@@ -81,12 +81,12 @@ public:
     /// Throws Error{usage} on a shape, size or sigma that is not allowed.
     Gaussian(GaussianParameters parameters, const Shape& shape, Executor& executor);
 
-    /// Shape of the result: that of the image.
+    /// Returns the shape of the result, which is that of the image.
     Shape output_shape() const { return shape_; }
 
-    /// On the executor's threads; returns when done.
+    /// Runs on the executor's threads and returns when done.
     void run(const FilterImages<MemorySpace::host>& images) const;
-    /// Queued on the executor's stream.
+    /// Queues the filter on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
@@ -99,7 +99,7 @@ private:
     FilterOnDevice on_device_;
 };
 
-/// Registry entry of `gaussian`.
+/// Returns the registry entry of `gaussian`.
 FilterInfo gaussian_info();
 
 /// Returns true if gaussian_of_short_weights() supports these weights.

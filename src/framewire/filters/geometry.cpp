@@ -154,7 +154,7 @@ Pixel opaque_color_from(const ParameterValues& values, int channels) {
 
 namespace {
 
-// Shape of the result. Throws Error{usage} if the rectangle is not inside the image.
+// Returns the shape of the result. Throws Error{usage} if the rectangle is not inside the image.
 Shape cropped(const CropParameters& part, const Shape& shape) {
     validate(shape, "crop's image");
     if (part.width < 1 || part.height < 1 || part.x < 0 || part.y < 0 || part.width > shape.width - part.x ||
@@ -263,7 +263,7 @@ FilterInfo flip_info() {
 
 namespace {
 
-// Shape of the result. Throws Error{usage} if the image does not fit.
+// Returns the shape of the result. Throws Error{usage} if the image does not fit.
 Shape padded(const PadParameters& pad, const Shape& shape) {
     validate(shape, "pad's image");
     const Shape to{shape.frames, pad.height, pad.width, shape.channels};

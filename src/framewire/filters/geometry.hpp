@@ -48,7 +48,7 @@ struct CropParameters {
 /// is not allowed or the rectangle is not entirely inside the image.
 PixelMoves crop(const CropParameters& parameters, const Shape& shape, Executor& executor);
 
-/// Registry entry of `crop`.
+/// Returns the registry entry of `crop`.
 FilterInfo crop_info();
 
 /// Parameters of flip(). Both together are a half turn.
@@ -60,7 +60,7 @@ struct FlipParameters {
 /// Makes a plan that mirrors each image. Throws Error{usage} on a shape that is not allowed.
 PixelMoves flip(const FlipParameters& parameters, const Shape& shape, Executor& executor);
 
-/// Registry entry of `flip`.
+/// Returns the registry entry of `flip`.
 FilterInfo flip_info();
 
 /// Size of a padded picture and position of the image in it, in pixels.
@@ -76,7 +76,7 @@ struct PadParameters {
 /// are not allowed, and if the image does not fit.
 PixelMoves pad(const PadParameters& parameters, const Shape& shape, Executor& executor);
 
-/// Registry entry of `pad`.
+/// Returns the registry entry of `pad`.
 FilterInfo pad_info();
 
 }  // namespace framewire

@@ -23,12 +23,12 @@ public:
     /// Throws Error{usage} on a shape or channel count that is not allowed.
     Gray(GrayParameters parameters, const Shape& shape, Executor& executor);
 
-    /// Shape of the result: that of the image with the requested channels.
+    /// Returns the shape of the result: that of the image with the requested channels.
     Shape output_shape() const { return shape_.with_channels(parameters_.channels); }
 
-    /// On the executor's threads; returns when done.
+    /// Runs on the executor's threads and returns when done.
     void run(const FilterImages<MemorySpace::host>& images) const;
-    /// Queued on the executor's stream.
+    /// Queues the filter on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
@@ -37,7 +37,7 @@ private:
     Executor* executor_;
 };
 
-/// Registry entry of `gray`.
+/// Returns the registry entry of `gray`.
 FilterInfo gray_info();
 
 /// Converts one run of pixels on the calling thread, for passes that fuse several filters. `in_channels` and

@@ -27,12 +27,12 @@ public:
     /// Throws Error{usage} on a shape that is not allowed. On CUDA, uploads the table.
     Heatmap(const Shape& shape, Executor& executor);
 
-    /// Shape of the result: that of the image with three channels.
+    /// Returns the shape of the result: that of the image with three channels.
     Shape output_shape() const { return shape_.with_channels(3); }
 
-    /// On the executor's threads; returns when done.
+    /// Runs on the executor's threads and returns when done.
     void run(const FilterImages<MemorySpace::host>& images) const;
-    /// Queued on the executor's stream.
+    /// Queues the filter on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
@@ -50,7 +50,7 @@ public:
     /// the table.
     HeatmapFromChanges(const Shape& shape, Executor& executor);
 
-    /// Shape of the result: that of the frames with three channels.
+    /// Returns the shape of the result: that of the frames with three channels.
     Shape output_shape() const { return shape_.with_channels(3); }
 
     /// Draws one batch. `reference` is the encoder's reference after the frame. Any strides, no overlap. Has finished
@@ -67,7 +67,7 @@ private:
     cuda::DeviceBuffer table_;  // CUDA: the table on the GPU
 };
 
-/// Registry entry of `heatmap`.
+/// Returns the registry entry of `heatmap`.
 FilterInfo heatmap_info();
 
 /// Draws one run of pixels on the calling thread, for passes that fuse several filters. `out` has three channels and
