@@ -12,7 +12,7 @@ namespace framewire {
 /// out of range or not a number.
 AdjustTerms adjust_terms(const Adjustment& adjustment);
 
-/// Brightness, contrast, saturation and gain in software, as the camera panel of the streaming report sets them
+/// Adjusts brightness, contrast, saturation and gain in software, like the camera panel of the streaming report
 /// (section 5). Exact integer arithmetic, for each channel value v:
 ///   w = clamp(((v * slope + 256) >> 9) + offset)            gain, contrast about 128, brightness
 ///   result = clamp(m + (((w - m) * saturation + 128) >> 8)) saturation about the pixel's gray m

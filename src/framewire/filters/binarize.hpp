@@ -253,7 +253,7 @@ inline constexpr int max_document_window = max_element_px;
 
 /// Converts images of ink on uneven paper to black and white, in four steps:
 ///   gray -> close by a square of `window` -> mean over `window` = the paper's light
-///   gray / paper = what is left of the paper's light, then ink_threshold() on its histogram
+///   gray / paper = remaining share of the paper's light, then ink_threshold() on its histogram
 /// The close removes everything that is darker and narrower than the window, so only paper remains. A blank page
 /// becomes white.
 ///

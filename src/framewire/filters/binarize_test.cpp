@@ -93,7 +93,7 @@ TEST(Threshold, TwoMaxIsTheMeanOfTheTwoMostFrequentClampedTo50To200) {
 TEST(Threshold, TwoMaxTakesTheDarkerOnATie) {
     EXPECT_EQ(two_max_threshold(of({{100, 5}, {120, 5}, {140, 5}})), 110);
     EXPECT_EQ(two_max_threshold(of({{90, 5}, {120, 9}, {140, 5}})), 105);
-    // With a single value, the second is the darkest of the empty bins.
+    // If all pixels have one value, the second value is the darkest of the empty bins.
     EXPECT_EQ(two_max_threshold(of({{180, 5}})), 90);
     EXPECT_EQ(two_max_threshold(of({{0, 5}})), 50);
     EXPECT_EQ(two_max_threshold(of({{255, 5}})), 127);
@@ -247,7 +247,7 @@ void run_on(Backend backend, Filter& filter, const kit::GuardedImage& in, const 
     device_out.download(executor.stream());
 }
 
-// Windows up to the largest, wider and taller than the image, on images with several strips and bands.
+// Tests windows up to the largest, some wider and taller than the image, on images with several strips and bands.
 TEST_P(BinarizeTest, SauvolaHandlesEveryWindow) {
     for (const auto& [window, shape] : {std::pair{3, Shape{1, 70, 2100, 3}},
                                         {127, {1, 9, 2200, 1}},
@@ -268,7 +268,7 @@ TEST_P(BinarizeTest, SauvolaHandlesEveryWindow) {
     }
 }
 
-// A batch with many kinds of histograms: a few values, hills, one value.
+// Runs a batch with many kinds of histograms: a few values, hills, one value.
 TEST_P(BinarizeTest, ThresholdsMatchOnManyHistograms) {
     constexpr int frames = 200;
     const Shape shape{frames, 40, 50, 1};
@@ -462,7 +462,7 @@ TEST_P(DocumentTest, BlankPagesAreWhiteExceptForSpecks) {
             }
 }
 
-// On such pages too, Otsu's threshold splits the noise, because a word's few pixels hardly count.
+// A single word has so few pixels that Otsu's threshold still splits the paper's noise, as on a blank page.
 TEST_P(DocumentTest, FindsAWordOnAnEmptyPage) {
     for (const double noise : {0.5, 3.0, 8.0})
         for (const double shade : {1.0, 0.55}) {

@@ -16,10 +16,10 @@ struct CompareParameters {
     int at_percent = 50;  ///< share of the width, from the left, in which `split` shows the original; 0..100
 };
 
-/// Shows the chain's original and the result of the filters so far in one picture. Next to each other, both are
-/// complete, with their upper edges or left edges aligned and the area beside the smaller one black. A split picture
-/// shows the original on the left and the result on the right; both must then have the same size. The result has three
-/// channels if either image does.
+/// Shows the chain's original and the result of the filters so far in one picture. Side by side or one above the other,
+/// both images are complete, with their upper edges or left edges aligned and the area beside the smaller one black. A
+/// split picture shows the original on the left and the result on the right; both must then have the same size. The
+/// result has three channels if either image does.
 ///
 /// `in`, `original` and `out`: frames x height x width, any strides and alignment, no overlap.
 class Compare {

@@ -204,7 +204,8 @@ struct FilterInfo {
     std::string_view summary;               ///< description in the help, one line
     std::vector<ParameterInfo> parameters;  ///< parameters; the first is the main one
     std::size_t unnamed = 1;                ///< number of leading parameters that may be given in order, without a key
-    /// Chains that show the filter; the documentation draws the first one. Default: the filter's name alone.
+    /// Example chains with the filter; the documentation shows the result of the first one. Default: only the filter's
+    /// name.
     std::vector<std::string_view> examples{};
     bool needs_previous = false;  ///< true if the filter reads FilterImages::previous
     /// True if the filter draws over a part of the picture, which RowFilter::changed_area() returns.

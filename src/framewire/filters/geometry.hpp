@@ -17,7 +17,7 @@ struct MeasureNames {
 
 /// Evaluates a length or a position in FFmpeg's notation: "640", "50%", "iw/2", "(ow-iw)/2". Supports numbers, the
 /// names above, + - * / and parentheses; N% is that share of `whole` pixels. The result is an integer, rounded towards
-/// zero as in FFmpeg (33.3% of 100 is 33). Throws Error{usage} with the position in the text on anything else, and on
+/// zero as in FFmpeg (33.3% of 100 is 33). Throws Error{usage} on any other text, with the position in the text, and on
 /// results beyond 1e9. `what` names the parameter in messages.
 int measure(std::string_view text, std::string_view what, int whole, const MeasureNames& names);
 
@@ -51,7 +51,7 @@ PixelMoves crop(const CropParameters& parameters, const Shape& shape, Executor& 
 /// Returns the registry entry of `crop`.
 FilterInfo crop_info();
 
-/// Parameters of flip(). Both together are a half turn.
+/// Parameters of flip(). Both together rotate by 180 degrees.
 struct FlipParameters {
     bool left_right = true;   ///< swap left and right
     bool top_bottom = false;  ///< swap top and bottom

@@ -42,8 +42,8 @@ private:
 };
 
 /// Computes the heat map from the differences that a difference encoder has already found, without reading the other
-/// pixels. The result equals Heatmap of the encoder's reference after and before the frame, which is what a viewer
-/// sees: changes within the threshold do not count. Positions outside the frame are skipped.
+/// pixels. The result equals that of Heatmap for the encoder's reference after and before the frame, which is what a
+/// viewer sees: changes within the threshold do not count. Positions outside the frame are skipped.
 class HeatmapFromChanges {
 public:
     /// `shape` is that of the encoder's frames. Throws Error{usage} on a shape that is not allowed. On CUDA, uploads
