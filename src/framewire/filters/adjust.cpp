@@ -12,7 +12,7 @@
 #include <cmath>
 
 // adjust_pixel() in vectors of signed 16-bit numbers. The products do not fit 16 bits, but MulFixedPoint15 keeps their
-// upper halves, rounded; the factors are scaled so that this is exactly what the formula asks for.
+// upper halves, rounded; the factors are scaled so that the results equal the formula's exactly.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
@@ -31,7 +31,8 @@ public:
     // Takes slope and offset from the terms.
     explicit Levels(const AdjustTerms& terms)
         : slope_(hn::Set(D16(), terms.slope)), offset_(hn::Set(D16(), terms.offset)) {}
-    // The levels of a vector of bytes, not yet clamped; DemoteTo() or the caller does that.
+    // Returns the levels of a vector of bytes. They are not clamped; the caller clamps them or calls DemoteTo(), which
+    // does.
     V16 operator()(hn::VFromD<D8> bytes) const {
         return hn::Add(hn::MulFixedPoint15(hn::ShiftLeft<6>(hn::PromoteTo(D16(), bytes)), slope_), offset_);
     }
@@ -49,7 +50,7 @@ public:
           weights_bg_(pairs(weights_.b, weights_.g)),
           weights_r1_(pairs(weights_.r, weights_.rounding)) {}
 
-    // The gray values of three vectors of clamped levels.
+    // Returns the gray values of three vectors of clamped levels.
     V16 operator()(V16 b, V16 g, V16 r) const {
         const auto up = [](V16 v) HWY_ATTR { return hn::BitCast(D16(), hn::ShiftLeft<16>(hn::BitCast(d32_, v))); };
         const auto down = [](V16 v) HWY_ATTR {
@@ -65,7 +66,7 @@ private:
     static constexpr D32 d32_{};
     static constexpr GrayWeights weights_ = gray_weights(GrayMethod::weighted);
 
-    // A vector of pairs of equal weights.
+    // Returns a vector that repeats the pair (even, odd) of weights.
     static V16 pairs(int even, int odd) { return hn::BitCast(D16(), hn::Set(d32_, even | odd << 16)); }
     // Weighted sums of the lanes in `bg` and `r1`, shifted to gray values.
     hn::VFromD<D32> weighted(V16 bg, V16 r1) const {
@@ -76,7 +77,7 @@ private:
     V16 one_, weights_bg_, weights_r1_;
 };
 
-// One channel, or colour without a change of saturation: every byte is mapped alone.
+// Maps every byte independently, for one-channel images and for colour with neutral saturation.
 void adjust_levels(const AdjustTerms& terms, const std::uint8_t* in, std::int64_t bytes, std::uint8_t* out) {
     const D8 d8;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d8));
@@ -86,7 +87,7 @@ void adjust_levels(const AdjustTerms& terms, const std::uint8_t* in, std::int64_
     for (; at < bytes; ++at) out[at] = static_cast<std::uint8_t>(adjust_level(in[at], terms));
 }
 
-// BGR with saturation: three vectors of levels per step, then the distance from their gray.
+// Maps BGR pixels with saturation: each step computes three vectors of levels and then scales their distance from gray.
 void adjust_colours(const AdjustTerms& terms, const std::uint8_t* in, std::int64_t pixels, std::uint8_t* out) {
     const D8 d8;
     const D16 d16;
@@ -196,7 +197,7 @@ bool Adjust::set_adjustment(const Adjustment& adjustment) {
     return true;
 }
 
-// The terms travel in the operation's values in the order that adjust_terms_of() reads them.
+// Stores the terms in `values` in the order in which adjust_terms_of() reads them.
 PointwiseOp adjust_op(const AdjustTerms& terms) {
     return {.filter = "adjust",
             .values = {terms.slope, terms.offset, terms.saturation},

@@ -12,7 +12,7 @@ namespace framewire {
 /// out of range or not a number.
 AdjustTerms adjust_terms(const Adjustment& adjustment);
 
-/// Brightness, contrast, saturation and gain in software, as the camera panel of the streaming report sets them
+/// Adjusts brightness, contrast, saturation and gain in software, like the camera panel of the streaming report
 /// (section 5). Exact integer arithmetic, for each channel value v:
 ///   w = clamp(((v * slope + 256) >> 9) + offset)            gain, contrast about 128, brightness
 ///   result = clamp(m + (((w - m) * saturation + 128) >> 8)) saturation about the pixel's gray m
@@ -23,20 +23,20 @@ class Adjust {
 public:
     /// Throws Error{usage} on a setting or shape that is not allowed.
     Adjust(const Adjustment& adjustment, const Shape& shape, Executor& executor);
-    /// Takes terms directly: from adjust_terms(), or as planes of YUV need them. Throws Error{usage} on a shape that is
-    /// not allowed.
+    /// Takes the terms directly: those of adjust_terms(), or others for planes of YUV. Throws Error{usage} on a shape
+    /// that is not allowed.
     Adjust(const Shape& shape, const AdjustTerms& terms, Executor& executor);
 
-    /// Shape of the result: that of the image.
+    /// Returns the shape of the result, which is that of the image.
     Shape output_shape() const { return shape_; }
 
-    /// Takes effect with the next run; callable from any thread. Throws as the constructor does and then changes
-    /// nothing.
+    /// Changes the settings from the next run on and returns true; callable from any thread. Throws as the constructor
+    /// does, and then changes nothing.
     bool set_adjustment(const Adjustment& adjustment);
 
-    /// On the executor's threads; returns when done.
+    /// Runs on the executor's threads and returns when done.
     void run(const FilterImages<MemorySpace::host>& images) const;
-    /// Queued on the executor's stream.
+    /// Queues the filter on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
@@ -46,18 +46,18 @@ private:
     Executor* executor_;
 };
 
-/// Registry entry of `adjust`.
+/// Returns the registry entry of `adjust`.
 FilterInfo adjust_info();
 
-/// Adjust as a pointwise operation, for passes that fuse several filters.
+/// Returns Adjust as a pointwise operation, for passes that fuse several filters.
 PointwiseOp adjust_op(const AdjustTerms& terms);
-/// The terms stored in an operation from adjust_op().
+/// Returns the terms stored in an operation from adjust_op().
 constexpr AdjustTerms adjust_terms_of(const PointwiseOp& op) {
     return {static_cast<std::int16_t>(op.values[0]), static_cast<std::int16_t>(op.values[1]),
             static_cast<std::int16_t>(op.values[2])};
 }
 
-/// Settings from the parameter values of an `adjust` in a chain.
+/// Returns the settings that the parameter values of an `adjust` in a chain describe.
 Adjustment adjustment_from(const ParameterValues& values);
 
 /// Applies the terms to one run of pixels on the calling thread, with vector instructions. `in` and `out` must not
@@ -80,7 +80,7 @@ FRAMEWIRE_HOST_DEVICE constexpr int adjust_saturation(int value, int gray, const
     return hold_to_byte(gray + (((value - gray) * terms.saturation + 128) >> 8));
 }
 
-/// The whole formula on the host. Kernels use their own packed form (AdjustOnDevice).
+/// Applies the whole formula to one pixel on the host. Kernels use the packed form in AdjustOnDevice.
 constexpr Pixel adjust_pixel(Pixel pixel, const AdjustTerms& terms) {
     const int b = adjust_level(channel_of(pixel, 0), terms);
     const int g = adjust_level(channel_of(pixel, 1), terms);

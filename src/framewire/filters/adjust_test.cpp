@@ -47,12 +47,12 @@ TEST_P(AdjustTest, EqualsTheFormula) {
         }
 }
 
-// 64^3 colours at settings that reach both ends of every range.
+// Checks 64^3 colours at settings that reach both ends of every range.
 TEST_P(AdjustTest, ReachesTheLimitsOfEverySetting) {
     const Shape shape{1, 512, 512, 3};
     kit::GuardedImage in(shape, {}), out(shape, {});
     for (std::int64_t colour = 0; colour < 512 * 512; ++colour)
-        for (int channel = 0; channel < 3; ++channel)  // steps of 4 + 1/21, all 64^3 of them
+        for (int channel = 0; channel < 3; ++channel)  // 64 levels in steps of 4 + 1/21
             in.view().data()[colour * 3 + channel] =
                 static_cast<std::uint8_t>((colour >> (6 * channel) & 63) * 85 / 21);
     auto& executor = kit::executor(GetParam());

@@ -42,7 +42,7 @@ void add_pairs(const std::uint32_t* pairs, std::size_t values, std::uint32_t* hi
     }
 }
 
-// The largest of `count` values; 0 if there are none.
+// Returns the largest of `count` values; 0 if there are none.
 std::uint8_t largest_of(const std::uint8_t* values, std::int64_t count) {
     const hn::ScalableTag<std::uint8_t> d;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d));
@@ -77,7 +77,7 @@ constexpr std::int64_t piece_px = 4096;  // pixels converted and counted at a ti
 // 0.9 ms. Each pair is loaded separately; loading eight values at once and shifting takes 0.25 ms.
 class PairHistogram {
 public:
-    // Clears the 256 KiB of pair counts, part of a call's fixed cost.
+    // Clears the 256 KiB of pair counts, which is part of a call's fixed cost.
     PairHistogram() { std::memset(pairs_, 0, sizeof pairs_); }
 
     // Counts `values`. If `later` is given, prefetches three of its bytes per value, because counting leaves memory
@@ -96,7 +96,7 @@ public:
         for (; at < count; ++at) ++singles_[values[at]];
     }
 
-    // Sums the pairs and the unpaired values to an ordinary histogram.
+    // Adds up the pairs and the unpaired values into an ordinary histogram.
     void sum(Histogram& out) const {
         out = singles_;
         HWY_DYNAMIC_DISPATCH(add_pairs)(pairs_, 256, out.data());
@@ -107,8 +107,9 @@ private:
     Histogram singles_{};
 };
 
-// As PairHistogram, but for groups of four values, whose pairs fit the L1 cache. Neighbours are often equal, and a
-// count has to wait for the previous one of the same pair; therefore four tables take turns.
+// Like PairHistogram, but counts groups of four values, so that the table of pairs fits the L1 cache. Neighbours are
+// often equal, and an increment has to wait for the previous increment of the same counter; therefore four tables are
+// used in turn.
 class GroupHistogram {
 public:
     // Clears the four tables.
@@ -126,7 +127,7 @@ public:
     }
 
     // Writes each group's count to its first value. One pixel of the largest group moves to the largest value, so that
-    // the caller can still see which one that is.
+    // the caller can find that value.
     void sum(Histogram& out) {
         empty_pairs();
         out = {};
@@ -166,7 +167,7 @@ private:
     }
 
     static constexpr std::size_t group_count = 64;
-    // Values that can be counted before a pair's 16-bit count may overflow.
+    // Number of values that can be counted before a pair's 16-bit count may overflow.
     static constexpr std::int64_t most_at_once = 8 * 65535;
     std::uint16_t pairs_[4][group_count * group_count];
     std::int64_t counted_ = 0;  // values counted since the pairs were emptied
@@ -180,7 +181,7 @@ void add_rows(HostView<const std::uint8_t> image, int begin, int end, std::uint8
               std::int64_t gray_row_stride_bytes, Counts& counts) {
     const auto& shape = image.shape();
     const bool own_gray = shape.channels == 1;
-    // Rows without gaps count as one long row.
+    // Rows without gaps are processed as one long row.
     const bool one_run = image.dense_rows() && (own_gray || gray_row_stride_bytes == shape.width);
     const std::int64_t run_px = one_run ? std::int64_t{end - begin} * shape.width : shape.width;
     for (int y = begin; y < end; y += one_run ? end - begin : 1) {
@@ -262,7 +263,7 @@ void for_gray(const std::uint8_t* in, int channels, std::int64_t pixels, Out&& o
 
 }  // namespace
 
-// White if the gray value is above the threshold.
+// Makes pixels white if their gray value is above the threshold, and black otherwise.
 void binarize_span(const std::uint8_t* in, int in_channels, std::int64_t pixels, std::uint8_t threshold, int channels,
                    std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -464,7 +465,7 @@ HWY_EXPORT(sauvola_row);
 
 namespace {
 
-// Number of pixels by which a window's side overlaps the image.
+// Returns how many pixels of a window's side lie inside the image.
 int inside(int middle, int radius, int size) {
     return std::min(middle + radius + 1, size) - std::max(middle - radius, 0);
 }
@@ -505,7 +506,7 @@ Sauvola::Sauvola(SauvolaParameters parameters, const Shape& shape, Executor& exe
         gray_ = HostBuffer(static_cast<std::size_t>(shape.with_frames(1).with_channels(1).bytes()));
 }
 
-// Frame by frame, because the gray values of one frame are reused for the next.
+// Processes frame by frame, because there is one buffer of gray values for all frames.
 void Sauvola::run(const FilterImages<MemorySpace::host>& images) {
     validate(images.in, shape_, "binarize's image");
     validate(images.out, shape_, "binarize's result");
@@ -526,7 +527,7 @@ void Sauvola::run(const FilterImages<MemorySpace::host>& images) {
             std::fill_n(rows.squares, shape_.width, 0);
             for (int x = 0; x < shape_.width; ++x)
                 rows.columns[x] = static_cast<float>(inside(x, radius, shape_.width));
-            // Add up the first window, except for the last row that enters.
+            // Add up the first window, except for its last row, which enters below.
             const auto begin = static_cast<int>(first);
             const auto row = [&](int y) { return y >= 0 && y < shape_.height ? gray.row(0, y) : nullptr; };
             for (int y = begin - radius; y < begin + radius; ++y)
@@ -555,12 +556,12 @@ void Sauvola::run(const FilterImages<MemorySpace::host>& images) {
 namespace framewire {
 namespace {
 
-// Number of pixels in a histogram.
+// Returns the number of pixels in a histogram.
 std::uint32_t pixels_in(const Histogram& histogram) {
     return std::accumulate(histogram.begin(), histogram.end(), std::uint32_t{0});
 }
 
-// One smoothing pass of two_peaks.
+// Returns the histogram after one smoothing pass of two_peaks.
 Histogram smoothed(const Histogram& from) {
     Histogram to;
     to.front() = (3 * from[0] + from[1] + 2) >> 2;
@@ -569,7 +570,8 @@ Histogram smoothed(const Histogram& from) {
     return to;
 }
 
-// Number of peaks. A peak is a run of equal bins with lower bins, or the end of the histogram, on both sides.
+// Returns the number of peaks. A peak is a run of equal bins with lower bins, or the end of the histogram, on both
+// sides.
 int peaks_of(const Histogram& histogram) {
     int peaks = 0;
     bool rising = true;
@@ -584,8 +586,8 @@ int peaks_of(const Histogram& histogram) {
     return peaks + rising;
 }
 
-// The valley of a histogram with two peaks: the middle of the bins from the last fall before the second rise, up to
-// that rise.
+// Returns the valley of a histogram with two peaks: the middle of the lowest bins between them, which start at the last
+// fall before the second rise and end before that rise.
 std::uint8_t valley_of(const Histogram& histogram) {
     std::size_t bottom = 0;
     bool fallen = false;
@@ -602,7 +604,7 @@ std::uint8_t valley_of(const Histogram& histogram) {
 
 }  // namespace
 
-// The first of equally frequent values wins, which is the darkest.
+// Among equally frequent values the first wins, which is the darkest.
 std::uint8_t two_max_threshold(const Histogram& histogram) {
     const auto fullest = std::max_element(histogram.begin(), histogram.end()) - histogram.begin();
     std::ptrdiff_t second = fullest == 0 ? 1 : 0;
@@ -643,12 +645,12 @@ std::uint8_t choose_threshold(ThresholdMethod method, const Histogram& histogram
 }  // namespace framewire
 
 // Registry entry of `binarize` and the part of Binarize that does not depend on the backend. The entry covers three
-// classes: Binarize for thresholds from a histogram or fixed, Document and Sauvola for uneven paper.
+// classes: Binarize for fixed thresholds and thresholds from a histogram, Document and Sauvola for uneven paper.
 
 namespace framewire {
 namespace {
 
-// Small compared with a core's L2 cache, large compared with the cost of handing it to a thread.
+// Size of a band: small compared with a core's L2 cache, but large enough that handing a band to a thread costs little.
 constexpr std::int64_t band_bytes = 128 * 1024;
 
 // Values of the option `method`.
@@ -721,7 +723,7 @@ BinarizeSettings settings_from(const ParameterValues& values) {
     return settings;
 }
 
-// Empty for the methods that do not take a threshold from a histogram.
+// Returns nothing for methods that do not take a threshold from a histogram.
 std::optional<ThresholdMethod> threshold_method(BinarizeMethod method) {
     switch (method) {
         case BinarizeMethod::two_max: return ThresholdMethod::two_max;
@@ -741,8 +743,8 @@ Binarize::Binarize(BinarizeParameters parameters, const Shape& shape, Executor& 
     // The result is thresholded in bands of about band_bytes.
     const auto frames = static_cast<std::size_t>(shape.frames);
     bands_ = static_cast<int>(std::clamp<std::int64_t>(shape.frame_bytes() / band_bytes, 1, shape.height));
-    // Every band has a fixed cost, as much as counting 50 000 pixels, so there are only as many as keep the threads
-    // busy.
+    // Every band has a fixed cost, as much as counting 50,000 pixels, so there are only enough bands to keep the
+    // threads busy.
     const auto bands_for_all = (2 * executor.pool().threads() + shape.frames - 1) / shape.frames;
     histogram_bands_ = std::clamp(bands_for_all, 1, bands_);
     thresholds_ = BackendBuffer(frames, executor);
@@ -756,7 +758,7 @@ Binarize::Binarize(BinarizeParameters parameters, const Shape& shape, Executor& 
     if (on_cpu && shape.channels == 3) gray_ = HostBuffer(static_cast<std::size_t>(shape.with_channels(1).bytes()));
 }
 
-// The thresholds stay on the backend until someone asks for them.
+// Copies the thresholds to the host only now, so that runs do not wait for them.
 std::vector<FilterFigure> Binarize::figures() const {
     if (!has_run_) return {};
     std::vector<std::uint8_t> thresholds(static_cast<std::size_t>(shape_.frames));
@@ -807,7 +809,7 @@ FilterInfo binarize_info() {
 
 }  // namespace framewire
 
-// The steps of Document, each of which is a filter of its own or divide(). The comment of Document explains the method.
+// Steps of Document: three other filters and divide(). The comment of class Document explains the method.
 
 namespace framewire {
 namespace {
@@ -839,7 +841,7 @@ Document::Document(DocumentParameters parameters, const Shape& shape, Executor& 
     gray_image_ = BackendImage(shape.with_channels(1), executor);
 }
 
-// Runs the steps on either backend; the intermediate images live there.
+// Runs the steps on either backend, which also holds the intermediate images.
 template <MemorySpace space>
 void Document::run_steps(const FilterImages<space>& images) {
     validate(images.in, shape_, "binarize's image");
@@ -860,7 +862,7 @@ void Document::run(const FilterImages<MemorySpace::device>& images) {
     if constexpr (cuda::compiled) run_steps(images);
 }
 
-// A division per pixel on the CPU's threads; small compared with the close and the mean.
+// Divides pixel by pixel on the CPU's threads, which takes little time compared with the close and the mean.
 void Document::divide(HostView<const std::uint8_t> gray, HostView<const std::uint8_t> paper,
                       HostView<std::uint8_t> left) const {
     constexpr std::int64_t rows_at_once = 16;

@@ -18,21 +18,21 @@ namespace framewire {
 namespace binarize_kernels {
 namespace {
 
-// A batch as groups of 16 pixels. A frame without gaps between rows counts as one long row.
+// A batch as groups of 16 pixels. A frame without gaps between rows is treated as one long row.
 struct Frames {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
     int row_px;
-    unsigned groups_per_row, groups;  // groups: per frame
+    unsigned groups_per_row, groups;  // `groups` is per frame
 };
 
-// Position of a group in its frame; fewer than 16 pixels at the end of a row.
+// Position and size of a group in its frame. Groups at the end of a row may have fewer than 16 pixels.
 struct Group {
     // Row, first pixel, and number of pixels.
     int y, x, pixels;
 };
 
-// The group with number `index` in its frame.
+// Returns the group with number `index` in its frame.
 __device__ Group group_at(const Frames& frames, unsigned index) {
     const auto y = index / frames.groups_per_row;
     const auto x = static_cast<int>(index - y * frames.groups_per_row) * gray_group_px;
@@ -48,8 +48,8 @@ constexpr int histogram_threads = 512;
 //   counts[bin * 32 + lane]   bin 0:  lane 0 | lane 1 | ... | lane 31
 //                             bin 1:  lane 0 | lane 1 | ... | lane 31
 //
-// Each lane of a warp counts in a histogram of its own, which lies in one shared memory bank, so the lanes of a warp
-// never conflict, whatever the image holds. All warps of the block share the 32 histograms.
+// Each lane of a warp counts in its own histogram, which lies in a single shared memory bank, so the lanes of a warp
+// never conflict, whatever the image contains. All warps of the block share the 32 histograms.
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(histogram_threads)
     histogram_kernel(Frames frames, SplitWeights weights, std::uint32_t* histograms) {
@@ -127,10 +127,10 @@ struct ThresholdMemory {
     double warp_variances[warps];
 };
 
-// Maximum over the block. Uses the memory of the scan, which only otsu() needs.
+// Returns the maximum over the block. Uses the memory of the scan, which only otsu() needs.
 __device__ unsigned long long block_max(unsigned long long value, ThresholdMemory& memory) {
     value = cuda::warp_joined(value, [](unsigned long long a, unsigned long long b) { return max(a, b); });
-    __syncthreads();  // the values of the previous call have been read
+    __syncthreads();  // all threads have read the values of the previous call
     if (threadIdx.x % 32 == 0) memory.dark.warp_totals[threadIdx.x / 32].count = value;
     __syncthreads();
     for (int warp = 0; warp < warps; ++warp) value = max(value, memory.dark.warp_totals[warp].count);
@@ -147,8 +147,8 @@ __device__ int two_max(std::uint32_t count, ThresholdMemory& memory) {
     return min(max((bin_of(first) + bin_of(second)) / 2, 50), 200);
 }
 
-// Otsu's threshold, at thread 0. All bins' variances are computed in parallel. OpenCV's sequence runs only if the best
-// two are too close to order, or if rounding decides which bins it skips.
+// Returns Otsu's threshold at thread 0. All bins' variances are computed in parallel. OpenCV's sequence runs only if
+// the best two are too close to be ordered, or if rounding decides which bins it skips.
 __device__ int otsu(std::uint32_t count, ThresholdMemory& memory) {
     const auto lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const DarkPixels own{count, static_cast<unsigned long long>(count) * threadIdx.x};
@@ -192,13 +192,13 @@ __device__ int otsu(std::uint32_t count, ThresholdMemory& memory) {
 // Eight neighbouring bins of the smoothed histogram, held by one lane of a warp.
 constexpr int bins_per_lane = 8;
 
-// The lane's bins, in ascending order.
+// Bins of one lane, in ascending order.
 struct LaneBins {
     std::uint32_t bin[bins_per_lane];
 };
 
-// Bit masks of the lane's bins that are higher (x) and lower (y) than the preceding bin. The first bin of the histogram
-// counts as rising.
+// Returns bit masks of the lane's bins that are higher (x) and lower (y) than the preceding bin. The first bin of the
+// histogram counts as rising.
 __device__ uint2 slopes(const LaneBins& own, int lane) {
     auto before = __shfl_up_sync(~0u, own.bin[bins_per_lane - 1], 1);
     std::uint32_t rises = 0, falls = 0;
@@ -221,7 +221,8 @@ __device__ bool rising_before(uint2 slope, int lane, bool& rising_at_end) {
     return before == 0 || (rising >> (31 - __clz(static_cast<int>(before))) & 1u);
 }
 
-// Number of peaks in the histogram, at every lane: falls that follow a rise, and a rise at the end.
+// Returns the number of peaks in the histogram, at every lane: one for each fall that follows a rise, and one for a
+// rise at the end.
 __device__ int count_peaks(uint2 slope, int lane) {
     bool rising_at_end;
     bool rising = rising_before(slope, lane, rising_at_end);
@@ -241,8 +242,8 @@ __device__ int count_peaks(uint2 slope, int lane) {
     return sum;
 }
 
-// The valley of a histogram with two peaks: the middle between the last fall before the only rise that follows a fall,
-// and that rise.
+// Returns the valley of a histogram with two peaks: the middle of the lowest bins between them, which start at the last
+// fall before the second rise and end before that rise.
 __device__ int valley(uint2 slope, int lane) {
     bool rising_at_end;
     bool rising = rising_before(slope, lane, rising_at_end);
@@ -263,7 +264,7 @@ __device__ int valley(uint2 slope, int lane) {
     return (bottom + rise - 1) / 2;
 }
 
-// One smoothing pass, as smoothed() in binarize.cpp.
+// Runs one smoothing pass, like smoothed() in binarize.cpp.
 __device__ void smooth(LaneBins& own, int lane) {
     auto left = __shfl_up_sync(~0u, own.bin[bins_per_lane - 1], 1);
     auto right = __shfl_down_sync(~0u, own.bin[0], 1);
@@ -278,7 +279,7 @@ __device__ void smooth(LaneBins& own, int lane) {
     }
 }
 
-// The valley, at every lane of the first warp; -1 if there is none. The other warps return at once.
+// Returns the valley at every lane of the first warp, or -1 if there is none. The other warps return -1 at once.
 __device__ int two_peaks(ThresholdMemory& memory) {
     if (threadIdx.x >= 32) return -1;
     const int lane = threadIdx.x;
@@ -349,15 +350,15 @@ __global__ void __launch_bounds__(binarize_threads)
                 out[pixel * channels + channel] = static_cast<std::uint8_t>(words[pixel / 4] >> (pixel % 4 * 8));
 }
 
-// Number of blocks per frame: enough to fill a large GPU several times, but few enough that clearing and summing a
-// block's histograms costs little per pixel.
+// Returns the number of blocks per frame: enough to fill a large GPU several times, but few enough that clearing and
+// summing a block's histograms costs little per pixel.
 unsigned histogram_blocks(const Frames& frames, int frame_count) {
     constexpr unsigned wanted = 1024, least_groups = histogram_threads;
     const auto each = std::max(1u, wanted / static_cast<unsigned>(frame_count));
     return std::clamp(frames.groups / least_groups, 1u, each);
 }
 
-// Queues the launches for as many frames as fit a grid.
+// Queues the launches for a number of frames that fits a grid.
 template <int channels, bool aligned>
 void launch(const Frames& frames, int frame_count, std::optional<ThresholdMethod> method, std::uint32_t* histograms,
             std::uint8_t* thresholds, const cuda::Stream& stream) {
@@ -411,7 +412,7 @@ namespace {
 
 constexpr int divide_threads = 256;
 
-// One thread per pixel; its cost is small compared with the morphology and the mean.
+// Divides one pixel per thread, which takes little time compared with the morphology and the mean.
 __global__ void __launch_bounds__(divide_threads)
     divide_kernel(cuda::KernelImage<const std::uint8_t> gray, cuda::KernelImage<const std::uint8_t> paper,
                   cuda::KernelImage<std::uint8_t> left, int width, int height, int channels, std::int64_t pixels) {
@@ -466,9 +467,9 @@ struct Job {
     // Size of the image, and radius of the window.
     int height, width, radius;
     int strip_columns;  // columns of results per strip
-    int left;  // columns before a strip that only feed its windows (except the first strip): more than the radius
+    int left;           // columns left of a strip, except the first, that only its windows read; more than the radius
     int band_rows;
-    bool out_words;  // every row of the result starts at a multiple of 4
+    bool out_words;  // true if every row of the result starts at an address that is a multiple of 4
     float k;
 };
 
@@ -479,7 +480,7 @@ constexpr int thread_places = columns_per_thread + 2;
 constexpr int zero_columns = max_radius + 1;
 static_assert(zero_columns % columns_per_thread == 0);
 
-// The padding after the columns is read by threads without a result of their own, which discard the values.
+// Shared memory of a block. Threads without a result read the padding after the columns and discard the values.
 struct alignas(16) Memory {
     WindowSums prefix[(3 * zero_columns + columns_per_block) / columns_per_thread * thread_places];
     std::uint8_t gray[columns_per_block + zero_columns];  // gray values of the row of results
@@ -525,7 +526,7 @@ struct Pixels {
         for (auto& word : words) word = 0x80808080;
     }
 
-    // The eight gray values, one per byte.
+    // Returns the eight gray values, one per byte.
     __device__ uint2 gray(const SplitWeights& weights) const {
         if constexpr (channels == 1)
             return {words[0], words[1]};
@@ -535,20 +536,20 @@ struct Pixels {
     }
 };
 
-// Byte `byte` of eight.
+// Returns byte `byte`, 0 to 7, of `eight`.
 __device__ int byte_of(const uint2& eight, int byte) {
     return static_cast<int>((byte < 4 ? eight.x : eight.y) >> (byte % 4 * 8) & 255);
 }
 
-// Correctly rounded division by a number with a known reciprocal. The remainder of a quotient that is off by one unit
-// in the last place is exact, so one FMA corrects it (Brisebarre, Muller and Raina, "Accelerating correctly rounded
-// floating-point division when the divisor is known in advance", 2004).
+// Returns the correctly rounded quotient `number` / `by`, given the reciprocal of `by`. The remainder of a quotient
+// that is off by one unit in the last place is exact, so one FMA corrects it (Brisebarre, Muller and Raina,
+// "Accelerating correctly rounded floating-point division when the divisor is known in advance", 2004).
 __device__ float divide(float number, float by, float reciprocal) {
     const float quotient = __fmul_rn(number, reciprocal);
     return __fmaf_rn(__fmaf_rn(-quotient, by, number), reciprocal, quotient);
 }
 
-// Correctly rounded square root of a number that is at least 2^-101.
+// Returns the correctly rounded square root of a number that is at least 2^-101.
 __device__ float root_of(float number) {
     float inverse;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(number));
@@ -556,8 +557,8 @@ __device__ float root_of(float number) {
     return __fmaf_rn(__fmaf_rn(-root, root, number), __fmul_rn(inverse, 0.5f), root);
 }
 
-// sauvola_threshold(), bit for bit and without branches. A variance below 1e-30 is raised to that value, which gives
-// the same threshold as none.
+// Computes sauvola_threshold() bit for bit, without branches. A variance below 1e-30 is raised to 1e-30, which gives
+// the same threshold as a variance of 0.
 __device__ float threshold_of(const WindowSums& sums, float pixels, float reciprocal, float k) {
     const float mean = divide(__int2float_rn(sums.values), pixels, reciprocal);
     const float square = divide(__int2float_rn(sums.squares), pixels, reciprocal);
@@ -566,13 +567,12 @@ __device__ float threshold_of(const WindowSums& sums, float pixels, float recipr
     return __fmul_rn(__fadd_rn(mean, 128.0f), __fadd_rn(1.0f, __fmul_rn(k, contrast)));
 }
 
-// Stores 32 BGR pixels of a result by one warp: white if the pixel's bit in `whites` is set. Only the first `pixels`
-// are stored.
+// Stores the first `pixels` of a warp's 32 BGR pixels: white if the pixel's bit in `whites` is set, otherwise black.
 __device__ void store_bgr(std::uint8_t* to, std::uint32_t whites, int pixels, bool words) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     if (words && pixels == 32) {
         if (lane >= 24) return;
-        // A word holds bytes of two pixels: three, two or one of the first.
+        // A word holds bytes of two pixels: three, two or one byte of the first pixel and the rest of the second.
         const int first = 4 * lane / 3;
         const auto of_first = 0xffffffu >> (8 * (lane % 3));
         const auto bits = whites >> first;
@@ -615,7 +615,7 @@ __global__ void __launch_bounds__(threads_per_block, channels == 1 ? 3 : 2)
         else
             pixels.template load<aligned>(in + y * job.in.row_stride, own_column, job.width);
     };
-    // Add up the rows above the band that the first window contains, except for the last row that enters.
+    // Add up the first window's rows, except for its last row, which enters below.
     WindowSums columns[columns_per_thread] = {};
     const int above_end = min(begin + job.radius, job.height);
 #pragma unroll 4
@@ -651,7 +651,7 @@ __global__ void __launch_bounds__(threads_per_block, channels == 1 ? 3 : 2)
             columns[i] = columns[i] + WindowSums{plus - minus, (plus - minus) * (plus + minus - 256)};
             up_to[i] = i == 0 ? columns[0] : up_to[i - 1] + columns[i];
         }
-        // Scan the threads' totals; every thread then adds what lies before its own columns.
+        // Scan the threads' totals; every thread then adds the total of the columns before its own.
         const auto in_warp = memory.scan.begin(up_to[columns_per_thread - 1]);
         __syncthreads();
         const auto before = memory.scan.end(in_warp).before;
@@ -729,7 +729,7 @@ FilterOnDevice Sauvola::plan_for_cuda() const {
     const std::int64_t at_once = (colour ? 2 : 3) * cuda::multiprocessors();
     const int bands = best_bands(shape_.height, parameters_.window / 5, std::int64_t{strips} * shape_.frames, at_once);
     job.band_rows = cuda::parts(shape_.height, bands);
-    // Rows that start at a multiple of 8 are read in words.
+    // Rows that all start at a multiple of 8 bytes are read in words.
     const auto words_kernel = colour ? sauvola_kernel<3, true> : sauvola_kernel<1, true>;
     const auto bytes_kernel = colour ? sauvola_kernel<3, false> : sauvola_kernel<1, false>;
     return [=, weights = split(gray_weights(GrayMethod::weighted)),

@@ -24,33 +24,35 @@ using Histogram = std::array<std::uint32_t, 256>;
 
 /// How a threshold is found from a histogram.
 enum class ThresholdMethod {
-    two_max,    ///< two_max_threshold(); the report's (section 8.4)
-    otsu,       ///< otsu_threshold(), as OpenCV
-    two_peaks,  ///< two_peaks_threshold(); the report's future work (section 8.3)
+    two_max,    ///< two_max_threshold(): the streaming report's method (section 8.4)
+    otsu,       ///< otsu_threshold(): as in OpenCV
+    two_peaks,  ///< two_peaks_threshold(): future work in the streaming report (section 8.3)
     ink,        ///< for `document`: Otsu's unless it lies within the paper's noise; see ink_threshold()
 };
 
 /// Returns the threshold: pixels with a gray value above it are white. Never fails.
 std::uint8_t choose_threshold(ThresholdMethod method, const Histogram& histogram);
 
-/// Mean of the two most frequent values, rounded down and clamped to 50..200. If two values are equally frequent, the
-/// darker one comes first. For an image of one value the second is 0 (or 1 if all pixels are 0).
+/// Returns the mean of the two most frequent values, rounded down and clamped to 50..200. If two values are equally
+/// frequent, the darker one comes first. For an image of one value, the second value is 0 (or 1 if all pixels are 0).
 std::uint8_t two_max_threshold(const Histogram& histogram);
 
-/// Otsu's threshold (Otsu 1979), bit-exact with OpenCV's threshold(THRESH_OTSU). Returns 0 for an image of one value.
+/// Returns Otsu's threshold (Otsu 1979), bit-exact with OpenCV's threshold(THRESH_OTSU), or 0 for an image of one
+/// value.
 std::uint8_t otsu_threshold(const Histogram& histogram);
 
-/// The valley between two peaks (Prewitt and Mendelsohn, "The analysis of cell images", 1966): the histogram is
+/// Returns the valley between two peaks (Prewitt and Mendelsohn, "The analysis of cell images", 1966): the histogram is
 /// smoothed until it has at most two peaks. If two remain, the threshold is the lowest bin between them, or the middle
-/// one of several. If two never appear (one value, one peak, or too many passes), the result is Otsu's threshold.
+/// one if several are equally low. If no pass leaves two (one value, one peak, or too many passes), the result is
+/// Otsu's threshold.
 std::uint8_t two_peaks_threshold(const Histogram& histogram);
 
-/// Separates ink from paper in an image divided by its illumination. `otsu` is the Otsu threshold of `counts`. On a
-/// blank page Otsu's method splits the paper's noise in two, so its threshold is used only if it lies clearly below the
-/// pixels above it: below their median by at least twice their interquartile range, and by at least 24. Otherwise the
-/// threshold is six interquartile ranges (about 4.5 standard deviations of Gaussian noise that Otsu has halved), and at
-/// least 24, below the median. The range is the larger of q3 - q1 and 2 (median - q1), because bright paper is clipped
-/// at 255.
+/// Returns the threshold that separates ink from paper in an image divided by its illumination. `otsu` is the Otsu
+/// threshold of `counts`. On a blank page Otsu's method splits the paper's noise in two, so its threshold is used only
+/// if it lies clearly below the pixels above it: below their median by at least twice their interquartile range, and by
+/// at least 24. Otherwise the threshold is six interquartile ranges (about 4.5 standard deviations of Gaussian noise
+/// that Otsu has halved), and at least 24, below the median. The range is the larger of q3 - q1 and 2 (median - q1),
+/// because bright paper is clipped at 255.
 FRAMEWIRE_HOST_DEVICE inline int ink_threshold(const std::uint32_t* counts, int otsu) {
     constexpr int least_contrast = 24, kept_ranges = 2, noise_ranges = 6;
     std::uint64_t pixels = 0;
@@ -76,24 +78,24 @@ FRAMEWIRE_HOST_DEVICE inline int ink_threshold(const std::uint32_t* counts, int 
 // replaces each bin by (left + 2 * own + right + 2) >> 2; the outermost bins are their own outer neighbours. Unlike a
 // mean of three, this kernel never creates a new peak, whatever the rounding, as long as it preserves order.
 
-/// Bits that the sum of all bins has after the shift.
+/// Number of bits in the sum of all bins after the shift.
 inline constexpr int two_peaks_bits = 30;
-/// Smoothing passes after which the search is given up.
+/// Number of smoothing passes after which the search stops and Otsu's threshold is used.
 inline constexpr int two_peaks_most_passes = 10000;
 
 /// Counts the gray values (gray's `weighted`) of rows begin..end-1 of a one-frame image on the calling thread into
 /// `out`. The gray values of a BGR image are also written to `gray`, row by row, `gray_row_stride_bytes` apart; a
-/// one-channel image is its own gray and leaves `gray` untouched. Each call has a fixed cost, about that of counting 50
-/// 000 pixels.
+/// one-channel image is its own gray and leaves `gray` untouched. Each call has a fixed cost, about that of counting
+/// 50,000 pixels.
 void count_gray(HostView<const std::uint8_t> image, int begin, int end, std::uint8_t* gray,
                 std::int64_t gray_row_stride_bytes, Histogram& out);
 
-/// Faster variant for callers that need only the counts of groups of four values, and of the largest value. A group's
-/// count is stored at its first value; the group of the largest value is stored at the largest value. Such histograms
-/// may be added up.
+/// Faster variant of count_gray() for callers that need only the counts of groups of four values, and the largest
+/// value. A group's count is stored at its first value; only one pixel of the highest group is counted at the largest
+/// value itself, which marks that value. Such histograms may be added up.
 void count_gray_groups(HostView<const std::uint8_t> image, int begin, int end, std::uint8_t* gray,
                        std::int64_t gray_row_stride_bytes, Histogram& out);
-/// As above for gray rows of `width` pixels that `make` writes to `gray`, a few rows at a time.
+/// Does the same for gray rows of `width` pixels that `make` writes to `gray`, a few rows at a time.
 void count_gray_groups(const MakeRows& make, int width, const RowRange& rows, std::uint8_t* gray,
                        std::int64_t gray_row_stride_bytes, Histogram& out);
 
@@ -119,7 +121,7 @@ inline double over(double a, double b) { return a / b; }
 #endif
 }  // namespace one_rounding
 
-/// OpenCV's sequence over 256 bins that hold `pixels` pixels in total. Returns the threshold.
+/// Runs OpenCV's sequence over 256 bins that hold `pixels` pixels in total, and returns the threshold.
 FRAMEWIRE_HOST_DEVICE inline int otsu_sequence(const std::uint32_t* counts, std::uint32_t pixels) {
     using namespace one_rounding;
     const double scale = over(1.0, static_cast<double>(pixels));
@@ -157,13 +159,14 @@ struct OtsuCandidate {
     bool certain = true;  ///< false if rounding decides whether the sequence skips the bin
 };
 
-/// Variances closer than this may be ordered differently in the sequence; variances further apart are ordered
+/// Two variances that differ by less than this may be ordered differently by the sequence; others are ordered
 /// correctly. The sequence's rounding errors change a variance by less than 1e-7 for any histogram: its sums of shares
-/// and means are within 6e-11 after 256 steps, and a division by a small share is followed by a multiplication by it.
+/// and means are within 6e-11 after 256 steps, and a division by a small share is followed by a multiplication by that
+/// share.
 inline constexpr double otsu_uncertainty = 1e-6;
 
-/// The candidate of a bin. `dark_count` pixels have a value up to and including the bin's, and their values add up to
-/// `dark_sum`. `pixels` and `sum` are the totals of the image.
+/// Returns the candidate of a bin. `dark_count` pixels have a value up to and including the bin's, and their values add
+/// up to `dark_sum`. `pixels` and `sum` are the totals of the image.
 FRAMEWIRE_HOST_DEVICE inline OtsuCandidate otsu_candidate(std::uint64_t dark_count, std::uint64_t dark_sum,
                                                           std::uint64_t pixels, std::uint64_t sum) {
     const auto light_count = pixels - dark_count;
@@ -182,33 +185,34 @@ FRAMEWIRE_HOST_DEVICE inline OtsuCandidate otsu_candidate(std::uint64_t dark_cou
 struct BinarizeParameters {
     /// How the threshold is found from each frame's histogram. If empty, the threshold is `level`.
     std::optional<ThresholdMethod> method = ThresholdMethod::two_max;
-    int level = 128;  ///< 0..255
+    int level = 128;  ///< threshold if `method` is empty, 0..255
 };
 
-/// Black and white with one threshold per frame (streaming report, section 8): every channel of a pixel becomes 255 if
-/// its gray value (gray's `weighted`) is above the threshold, otherwise 0. The result has as many channels as the
-/// image. `in` and `out`: any strides and alignment, no overlap. One run at a time per plan.
+/// Converts images to black and white with one threshold per frame (streaming report, section 8): every channel of a
+/// pixel becomes 255 if its gray value (gray's `weighted`) is above the threshold, otherwise 0. The result has as many
+/// channels as the image. `in` and `out`: any strides and alignment, no overlap. One run at a time per plan.
 class Binarize {
 public:
     /// Throws Error{usage} on a shape or level that is not allowed.
     Binarize(BinarizeParameters parameters, const Shape& shape, Executor& executor);
 
-    /// Shape of the result: that of the image.
+    /// Returns the shape of the result, which is that of the image.
     Shape output_shape() const { return shape_; }
 
-    /// On the executor's threads; returns when done.
+    /// Runs on the executor's threads and returns when done.
     void run(const FilterImages<MemorySpace::host>& images);
-    /// Queues histogram, threshold and result on the executor's stream; the threshold never visits the host.
+    /// Queues histogram, threshold and result on the executor's stream; the threshold stays on the GPU.
     void run(const FilterImages<MemorySpace::device>& images);
 
-    /// The `threshold` of each frame of the last run; empty before the first. Waits for the executor's stream.
+    /// Returns the `threshold` of each frame of the last run; nothing before the first run. Waits for the executor's
+    /// stream.
     std::vector<FilterFigure> figures() const;
 
 private:
     BinarizeParameters parameters_;
     Shape shape_;
     Executor* executor_;
-    int bands_, histogram_bands_;  // CPU: number of parts into which a frame is divided for threads
+    int bands_, histogram_bands_;  // CPU: number of bands per frame, for thresholding and for counting
     BackendBuffer thresholds_;     // one byte per frame
     BackendBuffer histograms_;     // CPU: one Histogram per band; CUDA: one per frame, all zero between runs
     HostBuffer gray_;              // CPU: the gray values of a BGR image
@@ -226,7 +230,7 @@ public:
     /// Takes the level from an operation of binarize_info().
     explicit BinarizeOnDevice(const PointwiseOp& op)
         : weights_(split(gray_weights(GrayMethod::weighted))), level_(op.values[0]) {}
-    /// 255 in all channels if the pixel's gray value is above the level, otherwise 0.
+    /// Returns white (255 in all channels) if the pixel's gray value is above the level, otherwise black.
     FRAMEWIRE_HOST_DEVICE Pixel operator()(Pixel pixel) const {
         return static_cast<int>(gray_of(pixel, weights_)) > level_ ? gray_pixel(255) : 0u;
     }
@@ -236,7 +240,7 @@ private:
     int level_;
 };
 
-/// Registry entry of `binarize`, including the methods `document` and `sauvola`.
+/// Returns the registry entry of `binarize`, including the methods `document` and `sauvola`.
 FilterInfo binarize_info();
 
 /// Parameters of Document.
@@ -247,11 +251,11 @@ struct DocumentParameters {
 /// Largest window of Document.
 inline constexpr int max_document_window = max_element_px;
 
-/// Black and white for ink on uneven paper, in four steps:
+/// Converts images of ink on uneven paper to black and white, in four steps:
 ///   gray -> close by a square of `window` -> mean over `window` = the paper's light
-///   gray / paper = what is left of the paper's light, then ink_threshold() on its histogram
-/// The close removes everything that is darker and narrower than the window, so only paper remains. A blank page comes
-/// out white.
+///   gray / paper = remaining share of the paper's light, then ink_threshold() on its histogram
+/// The close removes everything that is darker and narrower than the window, so only paper remains. A blank page
+/// becomes white.
 ///
 /// `in` and `out`: any strides and alignment, no overlap; as many channels as the image. One run at a time per plan.
 class Document {
@@ -259,22 +263,22 @@ public:
     /// Throws Error{usage} on a shape or window that is not allowed.
     Document(DocumentParameters parameters, const Shape& shape, Executor& executor);
 
-    /// Shape of the result: that of the image.
+    /// Returns the shape of the result, which is that of the image.
     Shape output_shape() const { return shape_; }
 
-    /// On the executor's threads; returns when done.
+    /// Runs on the executor's threads and returns when done.
     void run(const FilterImages<MemorySpace::host>& images);
-    /// Queued on the executor's stream.
+    /// Queues the filter on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images);
 
-    /// The `threshold` of each frame of the last run, as a share of the paper's light in 255ths.
+    /// Returns the `threshold` of each frame of the last run, as a share of the paper's light in 255ths.
     std::vector<FilterFigure> figures() const { return binarize_.figures(); }
 
 private:
     /// Runs all steps in one memory space.
     template <MemorySpace space>
     void run_steps(const FilterImages<space>& images);
-    /// Writes the remaining light, equal in every channel of `left`.
+    /// Writes light_left() of each pixel to every channel of `left`.
     void divide(HostView<const std::uint8_t> gray, HostView<const std::uint8_t> paper,
                 HostView<std::uint8_t> left) const;
     void divide(DeviceView<const std::uint8_t> gray, DeviceView<const std::uint8_t> paper,
@@ -289,12 +293,12 @@ private:
     BackendImage gray_image_, closed_, paper_, left_;  // results of the steps; gray_image_ only for BGR images
 };
 
-/// Paper darker than this is treated as this bright when it divides: dividing by less would turn a camera's noise in
-/// the dark into ink.
+/// Smallest value that an image is divided by, even if the paper is darker: a smaller divisor would turn a camera's
+/// noise in the dark into ink.
 inline constexpr unsigned least_paper_light = 64;
 
-/// Remaining share of the paper's light in 255ths, rounded to nearest, halves up: gray / paper, or for dark paper 1 -
-/// (paper - gray) / least_paper_light. At most 255.
+/// Returns the remaining share of the paper's light in 255ths, rounded to nearest, halves up: gray / paper, or for dark
+/// paper 1 - (paper - gray) / least_paper_light. At most 255.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint8_t light_left(std::uint8_t gray, std::uint8_t paper) {
     if (gray >= paper) return 255;
     const unsigned light = paper > least_paper_light ? paper : least_paper_light;
@@ -304,16 +308,16 @@ FRAMEWIRE_HOST_DEVICE constexpr std::uint8_t light_left(std::uint8_t gray, std::
 /// Parameters of Sauvola.
 struct SauvolaParameters {
     int window = 25;  ///< side of the window; odd, 3..max_sauvola_window
-    double k = 0.2;   ///< weight of the contrast, 0..1; larger leaves less black where contrast is low
+    double k = 0.2;   ///< weight of the contrast, 0..1; larger values leave less black in areas of low contrast
 };
 
 /// Largest window of Sauvola, in pixels.
 inline constexpr int max_sauvola_window = 255;
 
-/// Black and white with a threshold per pixel, for documents on uneven paper (Sauvola and Pietikainen, "Adaptive
-/// document image binarization", 2000). A pixel is white if gray > mean * (1 + k * (deviation / 128 - 1)), with the
-/// mean and the standard deviation of the window around it, cut off at the image's edges. Running sums make the cost
-/// independent of the window.
+/// Converts images to black and white with a threshold per pixel, for documents on uneven paper (Sauvola and
+/// Pietikainen, "Adaptive document image binarization", 2000). A pixel is white if gray > mean * (1 + k * (deviation /
+/// 128 - 1)), with the mean and the standard deviation of the window around it, cut off at the image's edges. Running
+/// sums make the cost independent of the window.
 ///
 /// `in` and `out`: any strides and alignment, no overlap; as many channels as the image. One run at a time per plan.
 class Sauvola {
@@ -321,12 +325,12 @@ public:
     /// Throws Error{usage} on a shape, window or k that is not allowed.
     Sauvola(SauvolaParameters parameters, const Shape& shape, Executor& executor);
 
-    /// Shape of the result: that of the image.
+    /// Returns the shape of the result, which is that of the image.
     Shape output_shape() const { return shape_; }
 
-    /// On the executor's threads; returns when done.
+    /// Runs on the executor's threads and returns when done.
     void run(const FilterImages<MemorySpace::host>& images);
-    /// Queued on the executor's stream as one launch.
+    /// Queues the filter on the executor's stream as one launch.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
@@ -340,27 +344,28 @@ private:
     HostBuffer gray_, sums_;  // CPU: one frame's gray values if it is BGR; running sums of each band
 };
 
-/// Sums over a window as both backends keep them: of value - 128, so that the squares of the largest window fit 31 bits
-/// and its sum of values is exact in a float.
+/// Sums over a window, on both backends. They add up value - 128 instead of the value, so that the squares of the
+/// largest window fit 31 bits and its sum of values is exact in a float.
 struct WindowSums {
     /// Sum of the values, and of their squares.
     std::int32_t values = 0, squares = 0;
 
-    /// Sums of two adjacent ranges. Prefix sums of squares may wrap around; their differences are still correct.
+    /// Adds the sums of two adjacent ranges. Prefix sums of squares may wrap around; their differences are still
+    /// correct.
     FRAMEWIRE_HOST_DEVICE friend constexpr WindowSums operator+(WindowSums a, WindowSums b) {
         return {a.values + b.values, static_cast<std::int32_t>(static_cast<std::uint32_t>(a.squares) +
                                                                static_cast<std::uint32_t>(b.squares))};
     }
-    /// Difference of two prefix sums.
+    /// Returns the difference of two prefix sums.
     FRAMEWIRE_HOST_DEVICE friend constexpr WindowSums operator-(WindowSums a, WindowSums b) {
         return {a.values - b.values, static_cast<std::int32_t>(static_cast<std::uint32_t>(a.squares) -
                                                                static_cast<std::uint32_t>(b.squares))};
     }
 };
 
-/// Threshold of a pixel whose window has `pixels` pixels in the image. Computed in float with every operation rounded
-/// separately, so that all backends and instruction sets give the same bytes. Sources that use it are compiled with
-/// -ffp-contract=off.
+/// Returns the threshold of a pixel whose window covers `pixels` pixels of the image. Every operation is rounded to
+/// float separately, so that all backends and instruction sets give the same bytes. Sources that use it are compiled
+/// with -ffp-contract=off.
 inline float sauvola_threshold(const WindowSums& sums, float pixels, float k) {
     const float mean = static_cast<float>(sums.values) / pixels;
     const float square = static_cast<float>(sums.squares) / pixels;
@@ -372,11 +377,11 @@ inline float sauvola_threshold(const WindowSums& sums, float pixels, float k) {
 
 /// Memory layout of the running sums of one band of rows.
 struct SauvolaRows {
-    std::int32_t *values, *squares;              // per column, over the window's rows
-    std::int32_t *value_prefix, *square_prefix;  // over all columns before; longer by half a window at both ends
-    float* columns;                              // number of window columns inside the image, per column
+    std::int32_t *values, *squares;              // sums per column, over the window's rows
+    std::int32_t *value_prefix, *square_prefix;  // prefix sums over the columns, extended by half a window at both ends
+    float* columns;                              // number of columns of the window inside the image, per column
 
-    /// Number of 32-bit words that a band needs.
+    /// Returns the number of 32-bit words that a band needs.
     static constexpr std::int64_t numbers(int width, int window) { return 3ll * width + 2ll * (width + window); }
 
     /// Divides `memory`, which has numbers() words, into the arrays.

@@ -11,7 +11,7 @@
 namespace framewire::bench {
 namespace {
 
-// Different frames in turn, so that they come from memory and not from the cache of the previous run.
+// Number of frames that the runs use in turn, so that each is read from memory and not from the cache.
 constexpr int cpu_frames = 16;
 
 const char* name_of(ThresholdMethod method) {

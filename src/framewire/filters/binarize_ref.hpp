@@ -15,14 +15,14 @@
 
 namespace framewire {
 
-/// Gray value of a pixel, computed by division instead of a shift.
+/// Returns the gray value of a pixel, computed by division instead of a shift.
 inline int gray_at(HostView<const std::uint8_t> image, int frame, int y, int x) {
     const auto* pixel = image.row(frame, y) + x * image.shape().channels;
     if (image.shape().channels == 1) return pixel[0];
     return (3735 * pixel[0] + 19235 * pixel[1] + 9798 * pixel[2] + 16384) / 32768;
 }
 
-/// Reference: black and white by the threshold that `choose` returns for each frame's histogram, pixel by pixel.
+/// Reference for Binarize: applies the threshold that `choose` returns for each frame's histogram, pixel by pixel.
 inline void binarize_reference(const std::function<int(const Histogram&)>& choose, HostView<const std::uint8_t> in,
                                HostView<std::uint8_t> out) {
     const auto& shape = in.shape();
@@ -38,7 +38,7 @@ inline void binarize_reference(const std::function<int(const Histogram&)>& choos
     }
 }
 
-/// Reference: Sauvola's formula with a full sum over every window.
+/// Reference for Sauvola: the formula with a full sum over every window.
 inline void sauvola_reference(const SauvolaParameters& parameters, HostView<const std::uint8_t> in,
                               HostView<std::uint8_t> out) {
     const auto& shape = in.shape();
@@ -79,7 +79,7 @@ inline int ink_threshold_reference(const Histogram& histogram) {
     return std::max(0, median - std::max(24, 6 * range));
 }
 
-/// Reference for tests and benchmarks: one step after the other.
+/// Reference for Document in tests and benchmarks: one step after the other.
 inline void document_reference(const DocumentParameters& parameters, HostView<const std::uint8_t> in,
                                HostView<std::uint8_t> out) {
     const auto& shape = in.shape();

@@ -17,7 +17,7 @@
 namespace framewire {
 namespace {
 
-// A group's count is the sum of its four values' counts, and the largest value is the same.
+// Checks that a group's count is the sum of its four values' counts, and that the largest value is the same.
 TEST(GrayGroups, MatchTheHistogram) {
     for (const int width : {1, 7, 8, 67, 1300})
         for (const int brightest : {0, 3, 130, 255}) {
@@ -56,7 +56,7 @@ Histogram of(std::initializer_list<std::pair<int, std::uint32_t>> counts) {
     return histogram;
 }
 
-// Hills with noise, a few or many values, and spikes: realistic histograms and extreme ones.
+// Returns realistic and extreme histograms: hills with noise, a few or many values, and spikes.
 std::vector<Histogram> many_histograms() {
     std::mt19937 random(static_cast<unsigned>(kit::seed()));
     const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
@@ -93,7 +93,7 @@ TEST(Threshold, TwoMaxIsTheMeanOfTheTwoMostFrequentClampedTo50To200) {
 TEST(Threshold, TwoMaxTakesTheDarkerOnATie) {
     EXPECT_EQ(two_max_threshold(of({{100, 5}, {120, 5}, {140, 5}})), 110);
     EXPECT_EQ(two_max_threshold(of({{90, 5}, {120, 9}, {140, 5}})), 105);
-    // With a single value, the second is the darkest of the empty bins.
+    // If all pixels have one value, the second value is the darkest of the empty bins.
     EXPECT_EQ(two_max_threshold(of({{180, 5}})), 90);
     EXPECT_EQ(two_max_threshold(of({{0, 5}})), 50);
     EXPECT_EQ(two_max_threshold(of({{255, 5}})), 127);
@@ -141,7 +141,8 @@ TEST(Threshold, TwoPeaksHandlesTheLargestImage) {
               otsu_threshold(of({{254, largest / 2}, {255, largest / 2}})));
 }
 
-// The GPU's method: all candidates in parallel, undecided if the sequence would have to run.
+// Computes Otsu's threshold from all candidates, as the GPU does; returns nothing if the GPU would have to run the
+// sequence.
 std::optional<int> otsu_by_candidates(const Histogram& histogram) {
     std::uint64_t pixels = 0, sum = 0;
     for (std::size_t bin = 0; bin < 256; ++bin) {
@@ -246,7 +247,7 @@ void run_on(Backend backend, Filter& filter, const kit::GuardedImage& in, const 
     device_out.download(executor.stream());
 }
 
-// Windows up to the largest, wider and taller than the image, on images with several strips and bands.
+// Tests windows up to the largest, some wider and taller than the image, on images with several strips and bands.
 TEST_P(BinarizeTest, SauvolaHandlesEveryWindow) {
     for (const auto& [window, shape] : {std::pair{3, Shape{1, 70, 2100, 3}},
                                         {127, {1, 9, 2200, 1}},
@@ -267,7 +268,7 @@ TEST_P(BinarizeTest, SauvolaHandlesEveryWindow) {
     }
 }
 
-// A batch with many kinds of histograms: a few values, hills, one value.
+// Runs a batch with many kinds of histograms: a few values, hills, one value.
 TEST_P(BinarizeTest, ThresholdsMatchOnManyHistograms) {
     constexpr int frames = 200;
     const Shape shape{frames, 40, 50, 1};
@@ -403,8 +404,8 @@ TEST_P(DocumentTest, SeparatesInkFromUnevenPaper) {
     EXPECT_EQ(plan.figures().front().name, "threshold");
 }
 
-// White paper of one brightness, lit from the left so that the right edge gets `shade` of the light, with Gaussian
-// noise.
+// Returns an image of blank paper of one brightness with Gaussian noise. The light falls off from left to right, where
+// it is `shade` times as strong.
 HostImage blank_page(double brightness, double noise, double shade, unsigned seed) {
     const Shape shape{1, 200, 300, 1};
     HostImage page(shape);
@@ -461,7 +462,7 @@ TEST_P(DocumentTest, BlankPagesAreWhiteExceptForSpecks) {
             }
 }
 
-// On such pages too, Otsu's threshold splits the noise, because a word's few pixels hardly count.
+// A single word has so few pixels that Otsu's threshold still splits the paper's noise, as on a blank page.
 TEST_P(DocumentTest, FindsAWordOnAnEmptyPage) {
     for (const double noise : {0.5, 3.0, 8.0})
         for (const double shade : {1.0, 0.55}) {

@@ -7,16 +7,17 @@ namespace framewire {
 namespace {
 
 constexpr std::int64_t compared_rows = 32;  // rows per chunk of work
-// In the order of CompareMode.
+// Names of the modes, in the order of CompareMode.
 constexpr std::array<std::string_view, 5> compare_modes{"left", "right", "above", "below", "split"};
 
-// Parameters from a chain's values, which the registry has checked.
+// Returns the parameters in a chain's values, which the registry has checked.
 CompareParameters compare_parameters(const ParameterValues& values) {
     const auto mode = std::ranges::find(compare_modes, values.text("mode")) - compare_modes.begin();
     return {.mode = static_cast<CompareMode>(mode), .at_percent = static_cast<int>(values.integer("at"))};
 }
 
-// Shape of the result. Throws Error{usage} on wrong parameters, or if the two images cannot be combined in this mode.
+// Returns the shape of the result. Throws Error{usage} on wrong parameters, or if the two images cannot be combined in
+// this mode.
 Shape compared_shape(const CompareParameters& parameters, const Shape& shape, const Shape& original) {
     if (parameters.at_percent < 0 || parameters.at_percent > 100)
         fail(ErrorCode::usage, "compare is split at {} %; allowed: 0 to 100", parameters.at_percent);
@@ -47,7 +48,7 @@ Shape compared_shape(const CompareParameters& parameters, const Shape& shape, co
     return result;
 }
 
-// The rectangles of both images that make up the result.
+// Returns the rectangles of both images that make up the result.
 std::array<JoinPart, 2> compared_parts(const CompareParameters& parameters, const Shape& shape, const Shape& original) {
     JoinPart first{.original = true, .width = original.width, .height = original.height};
     JoinPart result{.width = shape.width, .height = shape.height};
@@ -75,7 +76,7 @@ void copy_pixels(const std::uint8_t* from, int from_channels, int pixels, std::u
 
 }  // namespace
 
-// Parameters and shapes are checked before the split, which depends on both.
+// compared_shape() checks the parameters and the shapes before compared_parts() uses them.
 Compare::Compare(const CompareParameters& parameters, const Shape& shape, const Shape& original, Executor& executor)
     : shape_(shape),
       original_(original),
@@ -92,7 +93,7 @@ void Compare::validate_images(const FilterImages<space>& images) const {
 template void Compare::validate_images(const FilterImages<MemorySpace::host>& images) const;
 template void Compare::validate_images(const FilterImages<MemorySpace::device>& images) const;
 
-// Rows in parallel. A row that the two rectangles do not cover completely is cleared first.
+// Copies rows in parallel. A row that the two rectangles do not cover completely is cleared first.
 void Compare::run(const FilterImages<MemorySpace::host>& images) const {
     validate_images(images);
     executor_->pool().for_chunks(
@@ -105,7 +106,7 @@ void Compare::run(const FilterImages<MemorySpace::host>& images) const {
                 for (const auto& part : parts_)
                     if (y >= part.y && y < part.y + part.height) covered += part.width;
                 if (covered < output_.width) std::memset(to, 0, static_cast<std::size_t>(output_.row_bytes()));
-                // Copy what the rectangles have of this row.
+                // Copy each rectangle's part of this row.
                 for (const auto& part : parts_) {
                     if (y < part.y || y >= part.y + part.height) continue;
                     const auto& image = part.original ? images.original : images.in;

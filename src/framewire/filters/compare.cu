@@ -15,7 +15,8 @@ struct PlacedPart {
     int channels;
     JoinPart part;
 
-    // Reads one byte of the result at (x, y). Returns false if the rectangle does not contain it.
+    // Reads the byte for one channel of the result at (x, y). Returns false if the rectangle does not contain that
+    // pixel.
     __device__ bool take(int frame, int y, int x, int channel, std::uint8_t& byte) const {
         const int part_x = x - part.x, part_y = y - part.y;
         if (part_x < 0 || part_x >= part.width || part_y < 0 || part_y >= part.height) return false;
@@ -31,7 +32,7 @@ __global__ void __launch_bounds__(threads_per_block)
     if (at >= shape.width * shape.channels) return;
     const auto y = static_cast<int>(blockIdx.y), frame = static_cast<int>(blockIdx.z);
     const int x = at / shape.channels, channel = at % shape.channels;
-    // Black unless one of the rectangles contains the pixel.
+    // The pixel is black unless one of the rectangles contains it.
     std::uint8_t byte = 0;
     if (!first.take(frame, y, x, channel, byte)) result.take(frame, y, x, channel, byte);
     out.row(frame, y)[at] = byte;
@@ -39,7 +40,7 @@ __global__ void __launch_bounds__(threads_per_block)
 
 }  // namespace
 
-// As many frames per launch as fit a grid.
+// Each launch takes as many frames as fit a grid.
 void Compare::run(const FilterImages<MemorySpace::device>& images) const {
     validate_images(images);
     const auto placed = [&](const JoinPart& part, int first) {

@@ -16,10 +16,10 @@ struct CompareParameters {
     int at_percent = 50;  ///< share of the width, from the left, in which `split` shows the original; 0..100
 };
 
-/// Shows the chain's original and the result of the filters so far in one picture. Next to each other, both are
-/// complete, with their upper left corners aligned and black where the smaller one ends. A split picture shows the
-/// original on the left and the result on the right; both must then have the same size. The result has three channels
-/// if either image does.
+/// Shows the chain's original and the result of the filters so far in one picture. Side by side or one above the other,
+/// both images are complete, with their upper edges or left edges aligned and the area beside the smaller one black. A
+/// split picture shows the original on the left and the result on the right; both must then have the same size. The
+/// result has three channels if either image does.
 ///
 /// `in`, `original` and `out`: frames x height x width, any strides and alignment, no overlap.
 class Compare {
@@ -27,12 +27,12 @@ public:
     /// Throws Error{usage} on parameters or shapes that are not allowed.
     Compare(const CompareParameters& parameters, const Shape& shape, const Shape& original, Executor& executor);
 
-    /// Shape of the combined picture.
+    /// Returns the shape of the combined picture.
     Shape output_shape() const { return output_; }
 
-    /// On the executor's threads; returns when done.
+    /// Runs on the executor's threads and returns when done.
     void run(const FilterImages<MemorySpace::host>& images) const;
-    /// Queued on the executor's stream.
+    /// Queues the filter on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
@@ -45,7 +45,7 @@ private:
     Executor* executor_;
 };
 
-/// Registry entry of `compare`.
+/// Returns the registry entry of `compare`.
 FilterInfo compare_info();
 
 }  // namespace framewire

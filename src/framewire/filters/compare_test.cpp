@@ -31,7 +31,7 @@ TEST_P(CompareTest, EqualsTheFormula) {
         }
 }
 
-// Different sizes and channels, in both orders.
+// Combines images of different sizes and channels, in both orders.
 TEST_P(CompareTest, CombinesDifferentSizesAndChannels) {
     auto& executor = kit::executor(GetParam());
     const Shape shapes[]{{2, 7, 5, 3}, {2, 7, 5, 1}, {2, 3, 19, 3}, {2, 33, 2, 1}};
@@ -71,7 +71,7 @@ TEST(Compare, RejectsWrongParametersAndShapes) {
     EXPECT_THROW(Compare({CompareMode::split, -1}, shape, shape, executor), Error);
     EXPECT_THROW(Compare({CompareMode::split, 101}, shape, shape, executor), Error);
     try {
-        // The split of such a share does not fit an int.
+        // The width times this percentage does not fit an int.
         Compare({CompareMode::split, std::numeric_limits<int>::max()}, shape, {1, 4, 5, 3}, executor);
         ADD_FAILURE() << "accepted";
     } catch (const Error& error) {

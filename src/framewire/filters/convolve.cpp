@@ -20,15 +20,15 @@
 
 namespace framewire {
 
-// Each thread keeps the rows of its tile in a ring on the stack, one per row of the matrix. Tiles are narrow enough for
-// the ring to fit the L1 cache.
+// Size of the ring in which each thread keeps rows of its tile, one per row of the matrix. The ring is on the stack,
+// and tiles are narrow enough for it to fit the L1 cache.
 inline constexpr int convolve_ring_bytes = 16 * 1024;
 inline constexpr int convolve_most_tile_bytes = 4096;
 // Vectors may read up to this many bytes beyond the end of a line.
 inline constexpr int convolve_slack = 256;
 inline constexpr int convolve_most_pairs = (max_convolve_size * max_convolve_size + 1) / 2;
 
-// Width of a tile for a matrix of `size`.
+// Returns the width of a tile, in bytes, for a matrix with the side `size`.
 inline int convolve_tile_bytes(int size) { return std::min(convolve_ring_bytes / size, convolve_most_tile_bytes); }
 
 // Parameters shared by all rows of one filter.
@@ -52,15 +52,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 struct TapPairs {
     // Number of pairs.
     int count;
-    // First pixel of the tile's row as each tap sees it.
+    // For each tap, the address of the pixel that it reads for the first pixel of the tile's row.
     const std::uint8_t* first[convolve_most_pairs];
     const std::uint8_t* second[convolve_most_pairs];
-    // Two 16-bit weights each, the first in the low half.
+    // Two 16-bit weights per pair, the first in the low half.
     std::int32_t weights[convolve_most_pairs];
 };
 
-// Turns 32-bit sums that include the bias into (sum + divisor / 2) / divisor + offset, clamped to 0..255. The bias
-// contains the other terms.
+// Turns 32-bit sums into (sum + divisor / 2) / divisor + offset, clamped to 0..255. Every sum starts with bias(), which
+// accounts for the rounding and the offset.
 class Quotient {
 public:
     // Prepares the constants.
@@ -72,10 +72,10 @@ public:
           is_one_(divisor == 1),
           bias_(divisor / 2 + offset * divisor) {}
 
-    // Start value of every sum.
+    // Returns the start value of every sum.
     int bias() const { return bias_; }
 
-    // The quotients of a vector of sums.
+    // Returns the quotients of a vector of sums.
     HWY_INLINE hn::Vec<hn::ScalableTag<std::int32_t>> operator()(hn::Vec<hn::ScalableTag<std::int32_t>> sum) const {
         const auto held = hn::Min(hn::Max(sum, hn::Zero(d32_)), most_);
         if (is_one_) return held;
@@ -96,7 +96,7 @@ private:
     int bias_;
 };
 
-// One row of results: `count` bytes to `out`.
+// Computes one row of results and writes its `count` bytes to `out`.
 void convolve_row(const TapPairs& pairs, const Quotient& quotient, int count, std::uint8_t* out) {
     const hn::ScalableTag<std::int16_t> d16;
     const hn::RepartitionToWide<decltype(d16)> d32;
@@ -107,7 +107,7 @@ void convolve_row(const TapPairs& pairs, const Quotient& quotient, int count, st
     const auto bias = hn::Set(d32, quotient.bias());
     const auto convolve_to = [&](int x, std::uint8_t* to) HWY_ATTR {
         auto sum_0 = bias, sum_1 = bias, sum_2 = bias, sum_3 = bias;
-        // Find each tap's pixels for this row of results.
+        // Add up the weighed pixels, two taps at a time.
         for (int pair = 0; pair < pairs.count; ++pair) {
             const auto *first = pairs.first[pair] + x, *second = pairs.second[pair] + x;
             const auto weight = hn::BitCast(d16, hn::Set(d32, pairs.weights[pair]));
@@ -164,7 +164,7 @@ void convolve_tile(const ConvolveTerms& terms, HostView<const std::uint8_t> in, 
     const Quotient quotient(terms.divisor, terms.offset);
     TapPairs pairs;
     pairs.count = static_cast<int>(terms.taps.size() + 1) / 2;
-    // All rows of the first window except the last.
+    // Load all rows of the first window except the last.
     for (int y = tile.y_begin - reach; y < tile.y_begin + reach; ++y) add_row(y);
     for (int y = tile.y_begin; y < tile.y_end; ++y) {
         add_row(y + reach);
@@ -194,7 +194,7 @@ namespace framewire {
 
 HWY_EXPORT(convolve_tile);
 
-// Tiles are at least eight times as high as the matrix, so that repeating the rows above them costs little.
+// Tiles are at least eight times as high as the matrix, so that loading the rows above each tile again costs little.
 void Convolve::run(const FilterImages<MemorySpace::host>& images) const {
     validate(images.in, shape_, "convolve's image");
     validate(images.out, shape_, "convolve's result");
@@ -214,7 +214,7 @@ void Convolve::run(const FilterImages<MemorySpace::host>& images) const {
 namespace framewire {
 namespace {
 
-// Side of the matrix. Throws Error{usage} unless it is square, odd and not too large.
+// Returns the side of the matrix. Throws Error{usage} unless it is square, odd and not too large.
 int side_of(const std::vector<int>& matrix) {
     const auto side = static_cast<int>(std::lround(std::sqrt(static_cast<double>(matrix.size()))));
     if (side % 2 == 0 || side > max_convolve_size || static_cast<std::size_t>(side * side) != matrix.size())

@@ -6,8 +6,8 @@
 #include <bit>
 #include <cstdint>
 
-// A block loads the pixels that its results read into shared memory, one plane per channel. Each thread makes four
-// quads of four pixels below each other. For a quad with `words` = 3:
+// A block loads the pixels that its results read into shared memory, one plane per channel. Each thread computes four
+// quads, one below the other, of four adjacent pixels each. For a quad with `words` = 3:
 //
 //   shared row   [ quad-1 | quad | quad+1 ]     one 32-bit word of four bytes each
 //   weights      one set of words for each pixel of the quad, shifted to that pixel's position
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int block_width = 32, block_height = 8;
 constexpr int rows_per_thread = 4, tile_rows = block_height * rows_per_thread;
-constexpr int most_words = 5;  // words of a row that one quad reads
+constexpr int most_words = 5;  // maximum number of words of a row that one quad reads
 // Loads that a thread keeps in flight while it fills shared memory.
 constexpr int loads_at_once = 4;
 
@@ -43,7 +43,7 @@ struct Division {
         factor = static_cast<std::uint32_t>(((std::uint64_t{1} << (32 + shift)) + divisor - 1) / divisor);
     }
 
-    // n / divisor.
+    // Returns n / divisor.
     __device__ std::uint32_t operator()(std::uint32_t n) const {
         return factor == 0 ? n : __umulhi(n, factor) >> shift;
     }
@@ -54,7 +54,7 @@ static_assert(256u * max_convolve_divisor < 1u << 28 && max_convolve_divisor <= 
 struct Job {
     QuadSource in;
     cuda::KernelImage<std::uint8_t> out;
-    bool aligned;  // every row of `out` starts at a multiple of 4
+    bool aligned;  // true if every row of `out` starts at a multiple of 4 bytes
     // `bias` is added to every sum before clamping it to 0..`most` and dividing: half a divisor for rounding, plus
     // offset * divisor.
     int size, bias, most;
@@ -68,7 +68,8 @@ __device__ int add_products(std::uint32_t weights, std::uint32_t bytes, int sum)
     return sum;
 }
 
-// words: words of a row that a quad reads, 3 or 5. parts: 1 if all weights fit a signed byte, otherwise 2.
+// `words` is the number of words of a row that a quad reads, 3 or 5. `parts` is 1 if all weights fit a signed byte,
+// otherwise 2.
 template <int channels, int words, int parts>
 __global__ void __launch_bounds__(block_width* block_height) convolve_kernel(__grid_constant__ const Job job) {
     constexpr int before = words / 2;  // quads on either side that a quad reads
@@ -81,7 +82,7 @@ __global__ void __launch_bounds__(block_width* block_height) convolve_kernel(__g
     const int frame = static_cast<int>(blockIdx.z);
     const int thread_x = static_cast<int>(threadIdx.x), thread_y = static_cast<int>(threadIdx.y);
 
-    // Only the rows that results inside the image read.
+    // Load only the rows that are needed for results inside the image.
     const int rows = min(tile_rows, job.in.height - first_row) + 2 * reach;
     // Load the columns of quads that the block reads.
     for (int column = thread_x; column < seen_quads; column += block_width) {
@@ -96,7 +97,7 @@ __global__ void __launch_bounds__(block_width* block_height) convolve_kernel(__g
     }
     __syncthreads();
 
-    // The thread's quads of results.
+    // Compute the thread's quads of results.
     const int x = (first_quad + thread_x) * quad_px, y = first_row + thread_y * rows_per_thread;
     if (x >= job.in.width) return;
     Quad<channels> result[rows_per_thread] = {};
@@ -134,7 +135,7 @@ __global__ void __launch_bounds__(block_width* block_height) convolve_kernel(__g
 
 using Kernel = void (*)(Job);
 
-// The instance for a width of windows and a size of weights.
+// Returns the kernel for the given number of words per row and of parts per weight.
 template <int channels>
 Kernel kernel_for(int words, int parts) {
     if (words == 3) return parts == 1 ? convolve_kernel<channels, 3, 1> : convolve_kernel<channels, 3, 2>;
@@ -167,7 +168,7 @@ FilterOnDevice Convolve::plan_for_cuda() const {
                     std::uint32_t{static_cast<std::uint8_t>(both[part])} << 8 * (byte % quad_px);
         }
     const auto kernel = shape_.channels == 3 ? kernel_for<3>(words, parts) : kernel_for<1>(words, parts);
-    // Blocks across and down an image.
+    // Number of blocks across and down an image.
     const dim3 across(cuda::blocks(shape_.width, block_width * quad_px), cuda::blocks(shape_.height, tile_rows));
     return [=, shape = shape_, executor = executor_](const FilterImages<MemorySpace::device>& images) {
         auto with_images = job;

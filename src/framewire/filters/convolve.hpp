@@ -9,17 +9,17 @@
 
 namespace framewire {
 
-/// Limits of a matrix: its side, the absolute value of its numbers, and the divisor. With them all sums fit 32 bits.
-inline constexpr int max_convolve_size = 15,  ///< side
-    max_convolve_weight = 10'000,             ///< absolute value of a number
-    max_convolve_divisor = 1'000'000;         ///< divisor
+/// Limits of a matrix and its divisor. Within them, all sums fit 32 bits.
+inline constexpr int max_convolve_size = 15,  ///< side of the matrix
+    max_convolve_weight = 10'000,             ///< absolute value of each number
+    max_convolve_divisor = 1'000'000;         ///< divisor of the sum
 
 /// Parameters of Convolve. The default sharpens.
 struct ConvolveParameters {
     std::vector<int> matrix{0, -1, 0, -1, 5, -1, 0, -1, 0};  ///< square with an odd side; rows from top to bottom
-    int divisor = 1;                                         ///< 1..max_convolve_divisor
-    int offset = 0;                                          ///< added after the division, -255..255
-    /// Pixels outside the image.
+    int divisor = 1;                                         ///< divisor of the sum, 1..max_convolve_divisor
+    int offset = 0;                                          ///< value added after the division, -255..255
+    /// Source of pixels outside the image.
     Border border = Border::reflect101;
 };
 
@@ -27,11 +27,11 @@ struct ConvolveParameters {
 /// matrix with an odd side of at most max_convolve_size.
 std::vector<int> parse_matrix(std::string_view text);
 
-/// One nonzero number of the matrix, with the offset of the pixel it applies to.
+/// One nonzero number of the matrix, with the offset of the pixel to which it applies.
 struct ConvolveTap {
-    /// Offset in pixels.
+    /// Offset from the middle of the window, in pixels.
     int right, down;
-    /// The number.
+    /// The matrix's number.
     std::int16_t weight;
 };
 
@@ -45,12 +45,12 @@ public:
     /// Throws Error{usage} on parameters or shapes that are not allowed.
     Convolve(const ConvolveParameters& parameters, const Shape& shape, Executor& executor);
 
-    /// Shape of the result: that of the image.
+    /// Returns the shape of the result, which is that of the image.
     const Shape& output_shape() const { return shape_; }
 
-    /// On the executor's threads; returns when done.
+    /// Runs on the executor's threads and returns when done.
     void run(const FilterImages<MemorySpace::host>& images) const;
-    /// Queued on the executor's stream.
+    /// Queues the filter on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
@@ -65,7 +65,7 @@ private:
     FilterOnDevice on_device_;
 };
 
-/// Registry entry of `convolve`.
+/// Returns the registry entry of `convolve`.
 FilterInfo convolve_info();
 
 }  // namespace framewire

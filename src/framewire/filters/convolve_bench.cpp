@@ -15,7 +15,7 @@
 namespace framewire::bench {
 namespace {
 
-// Numbers without a pattern, none of them 0.
+// Returns parameters with an irregular matrix that contains no 0.
 ConvolveParameters parameters_of(int size) {
     std::vector<int> matrix;
     for (int index = 0; index < size * size; ++index)

@@ -31,7 +31,8 @@ void check(Backend backend, const ConvolveParameters& parameters, int channels, 
                                 .shapes = std::move(shapes)});
 }
 
-// A matrix of pseudorandom numbers from -most to most, a quarter or more of them 0; equal sizes give equal matrices.
+// Returns a matrix of pseudorandom numbers from -most to most, at least a quarter of which are 0. Equal sizes give
+// equal matrices.
 std::vector<int> some_matrix(int size, int most) {
     std::vector<int> matrix;
     std::uint32_t state = static_cast<std::uint32_t>(size);
@@ -63,7 +64,7 @@ TEST_P(ConvolveTest, EverySizeEqualsTheFormula) {
         }
 }
 
-// The largest sums, and quotients close to an integer, where floats err.
+// Tests the largest sums, and quotients so close to an integer that float division rounds them wrongly.
 TEST_P(ConvolveTest, ExtremesEqualTheFormula) {
     const std::vector<Shape> shapes{{1, 19, 40, 3}};
     for (const int weight : {max_convolve_weight, -max_convolve_weight})

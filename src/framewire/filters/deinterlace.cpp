@@ -24,7 +24,7 @@ struct DeinterlacedLines {
     // First bytes of the three lines.
     const std::uint8_t *above, *here, *below;
 
-    // Line `y` of an image that is `height` lines high.
+    // Finds line `y` of an image with `height` lines, and its neighbours.
     DeinterlacedLines(const ImageRows<const std::uint8_t>& rows, int height, int y) : here(rows.row(y)) {
         const int inside = height > 1 ? 1 : 0;
         above = rows.row(y > 0 ? y - 1 : inside);
@@ -58,14 +58,14 @@ void for_line(std::int64_t bytes, Vector&& vector, Byte&& byte) {
 
 HWY_INLINE DeinterlaceV deinterlace_load(const std::uint8_t* at) { return hn::LoadU(DeinterlaceD(), at); }
 
-// Absolute difference per byte.
+// Returns the absolute difference per byte.
 HWY_INLINE DeinterlaceV deinterlace_change(DeinterlaceV now, DeinterlaceV before) {
     return hn::Or(hn::SaturatedSub(now, before), hn::SaturatedSub(before, now));
 }
 
 }  // namespace
 
-// Line of DeinterlaceMethod::blend.
+// Computes a line with DeinterlaceMethod::blend.
 void blend_line(const DeinterlacedLines& now, std::int64_t bytes, std::uint8_t* out) {
     const DeinterlaceD d;
     for_line(
@@ -82,7 +82,7 @@ void blend_line(const DeinterlacedLines& now, std::int64_t bytes, std::uint8_t* 
         });
 }
 
-// Replaced line of DeinterlaceMethod::linear.
+// Computes a replaced line with DeinterlaceMethod::linear.
 void linear_line(const DeinterlacedLines& now, std::int64_t bytes, std::uint8_t* out) {
     for_line(
         bytes,
@@ -93,7 +93,7 @@ void linear_line(const DeinterlacedLines& now, std::int64_t bytes, std::uint8_t*
         [&](std::int64_t x) { out[x] = static_cast<std::uint8_t>(deinterlaced_linear(now.above[x], now.below[x])); });
 }
 
-// Replaced line of DeinterlaceMethod::adaptive; `before` is the previous frame.
+// Computes a replaced line with DeinterlaceMethod::adaptive; `before` holds the previous frame's lines.
 void adaptive_line(const DeinterlacedLines& now, const DeinterlacedLines& before, int threshold, std::int64_t bytes,
                    std::uint8_t* out) {
     const DeinterlaceD d;
@@ -140,7 +140,7 @@ void Deinterlace::run(const FilterImages<MemorySpace::host>& images) const {
         shape_.rows(), deinterlaced_rows, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
             for (auto row = begin; row < end; ++row) {
                 const auto frame = static_cast<int>(row / shape_.height), y = static_cast<int>(row % shape_.height);
-                // Line y of a frame and its neighbours.
+                // Returns line y of the frame and its neighbours.
                 const auto lines_of = [&](HostView<const std::uint8_t> batch) {
                     return DeinterlacedLines(ImageRows(batch.frames(frame, 1)), shape_.height, y);
                 };
@@ -188,10 +188,10 @@ void Deinterlace::run_rows(const ImageRows<const std::uint8_t>& in, const ImageR
 namespace framewire {
 namespace {
 
-// In the order of DeinterlaceMethod.
+// Names of the methods, in the order of DeinterlaceMethod.
 constexpr std::array<std::string_view, 3> deinterlace_methods{"adaptive", "linear", "blend"};
 
-// Parameters from a chain's values.
+// Returns the parameters in a chain's values.
 DeinterlaceParameters deinterlace_parameters(const ParameterValues& values) {
     const auto method = std::ranges::find(deinterlace_methods, values.text("method")) - deinterlace_methods.begin();
     return {.method = static_cast<DeinterlaceMethod>(method),

@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(threads_per_block)
 
 }  // namespace
 
-// Lines of the field that is kept are copied by the same kernel.
+// The same kernel also copies the lines of the field that is kept.
 void Deinterlace::run(const FilterImages<MemorySpace::device>& images) const {
     const auto method = method_for(images);
     cuda::for_frames(shape_.frames, 1, [&](int first, int frames) {

@@ -6,7 +6,7 @@
 
 namespace framewire {
 
-/// Reference for tests: the definition, byte by byte. `first`: there is no previous frame.
+/// Reference for tests: the definition, byte by byte. `first` is true if there is no previous frame.
 inline void deinterlace_reference(const DeinterlaceParameters& parameters, HostView<const std::uint8_t> in,
                                   HostView<const std::uint8_t> previous, HostView<std::uint8_t> out, bool first) {
     const auto& shape = in.shape();

@@ -47,13 +47,13 @@ struct alignas(8) AdjustTerms {     // one atomic word
     friend bool operator==(const AdjustTerms&, const AdjustTerms&) = default;
 };
 
-/// Values of a frame and of the run so far, which the text filter's tokens show.
+/// Values of a frame and of the run so far that the text filter can draw.
 struct FrameValues {
     double fps = 0;                   ///< frames per second
-    double process_ms = 0;            ///< mean time in the filters, per frame
-    double read_ms = 0;               ///< mean time until the source delivered a frame
-    double send_ms = 0;               ///< mean time until a frame was sent
-    double bandwidth_bits_per_s = 0;  ///< sent
+    double process_ms = 0;            ///< mean time in the filters per frame
+    double read_ms = 0;               ///< mean time to read a frame from the source
+    double send_ms = 0;               ///< mean time to send a frame
+    double bandwidth_bits_per_s = 0;  ///< bits sent per second
     double changed = 0;               ///< share of bytes that the difference stream found changed, 0..1
     std::int64_t frame = 0;           ///< index in the source
     double time_s = 0;                ///< time since the start of the source
@@ -70,7 +70,7 @@ struct PlaneMap {
     /// Coefficients of the result's y.
     double yx = 0, yy = 1, y0 = 0;
 
-    /// The composition: this map, then `next`.
+    /// Returns the map that applies this map and then `next`.
     constexpr PlaneMap then(const PlaneMap& next) const {
         return {.xx = next.xx * xx + next.xy * yx,
                 .xy = next.xx * xy + next.xy * yy,
@@ -85,79 +85,79 @@ struct PlaneMap {
 
 /// A run of pixels in host memory that a pointwise filter maps from `in` to `out`. The two do not overlap.
 struct PointwiseSpan {
-    /// First pixel.
+    /// First pixel of the run.
     const std::uint8_t* in;
     const std::uint8_t* previous;  ///< the previous frame, for filters that need it; otherwise null
     int channels;                  ///< channels of `in` and `previous`
     std::int64_t pixels;           ///< length of the run
-    /// Target of the run.
+    /// First pixel of the result.
     std::uint8_t* out;
     /// Channels of `out`.
     int out_channels;
 };
 
 /// A pointwise filter's operation on one pixel, as data. A fused pass runs a list of them over the picture. The GPU
-/// code of an operation is the class NameOnDevice in the filter's header or in pointwise.cuh, constructed from the
-/// PointwiseOp. filters/CMakeLists.txt lists the filter in `pointwise_filters`.
+/// code of an operation is the class NameOnDevice (BinarizeOnDevice, for example) in the filter's header or in
+/// pointwise.cuh, constructed from the PointwiseOp. filters/CMakeLists.txt lists the filter in `pointwise_filters`.
 struct PointwiseOp {
     std::string_view filter;               ///< name of the filter
-    int channels = 0;                      ///< channels of the result; 0 keeps their number
-    bool needs_previous = false;           ///< reads the previous frame
+    int channels = 0;                      ///< channels of the result; 0: as many as in the image
+    bool needs_previous = false;           ///< true if the operation reads the previous frame
     std::array<std::int32_t, 4> values{};  ///< the filter's settings, in its own encoding
 
-    /// The CPU code of the operation.
+    /// Runs the operation on a span of pixels on the CPU.
     void (*run)(const PointwiseOp& op, const PointwiseSpan& span) = nullptr;
     std::string_view figure{};  ///< name of values[0] in the frame's statistics; empty if it is not reported
 
     // The following let a pass on the CPU process one channel instead of three equal ones.
-    bool gives_gray = false;  ///< the result's channels are equal, however many there are
-    bool keeps_gray = false;  ///< equal channels stay equal, and one channel is mapped as each of three equal ones
-    bool takes_gray = false;  ///< one channel gives the same result as three equal ones
-    /// For operations that read only a pixel's gray value: its method. An image of that one channel gives the same
-    /// result.
+    bool gives_gray = false;  ///< true if all channels of the result are equal
+    bool keeps_gray = false;  ///< true if equal channels stay equal, with the same values as for a one-channel image
+    bool takes_gray = false;  ///< true if a one-channel image gives the same result as three equal channels
+    /// For operations that read only a pixel's gray value: the method that computes it. A one-channel image of these
+    /// gray values gives the same result.
     std::optional<GrayMethod> needs_gray{};
 };
 
-/// Images of one filter run, in one memory space. All are batches of equally many frames. `previous` is set only for
-/// filters with FilterInfo::needs_previous; for a stream's first frame it is the frame itself. `out` must not overlap
-/// the others.
+/// Images of one filter run, in one memory space. All are batches with the same number of frames. `previous` is set
+/// only for filters with FilterInfo::needs_previous; for a stream's first frame it is the frame itself. `out` must not
+/// overlap the others.
 template <MemorySpace space>
 struct FilterImages {
     /// This frame.
     View<const std::uint8_t, space> in;
-    /// The frame before it.
+    /// The previous frame.
     View<const std::uint8_t, space> previous;
     /// The result.
     View<std::uint8_t, space> out;
     View<const std::uint8_t, space> original{};  ///< the chain's first image, for filters with an OriginalJoin
 };
 
-/// The GPU part of a filter whose plan has settled everything but the images: kernel, geometry, launch attributes. A
-/// call queues a batch of the plan's shape on the executor's stream.
+/// Launches a filter on the GPU. The plan has fixed the kernel, its geometry and its launch attributes; only the images
+/// vary. Each call queues one batch of the plan's shape on the executor's stream.
 using FilterOnDevice = std::function<void(const FilterImages<MemorySpace::device>&)>;
 
 /// A number that a filter computed for one frame of its last batch, for the statistics.
 struct FilterFigure {
-    std::string_view name;  ///< "threshold", "mean_b", ...
+    std::string_view name;  ///< name of the statistic: "threshold", "mean_b", ...
     int frame = 0;          ///< index in the batch
-    double value = 0;       ///< the number
+    double value = 0;       ///< value of the statistic
 };
 
 /// A filter that is ready to run: its parameters, image shape and executor are fixed. CUDA runs are queued on the
-/// executor's stream; CPU runs have finished when they return. Runs neither allocate, synchronize nor read back. Unless
+/// executor's stream; CPU runs have finished when they return. Runs do not allocate, synchronize or read back. Unless
 /// stated otherwise, call one filter from one thread at a time.
 class Filter {
 public:
-    /// Filters are owned and destroyed through this base.
+    /// Virtual, because filters are owned and destroyed through this base class.
     virtual ~Filter() = default;
-    /// Shape of FilterImages::out.
+    /// Returns the shape of FilterImages::out.
     virtual Shape output_shape() const = 0;
-    /// Filters `images`, whose `in` has the shape the filter was made for. Throws Error if a shape does not match.
+    /// Filters `images`. Throws Error if their shapes are not those that the filter was made for.
     virtual void run(const FilterImages<MemorySpace::host>& images) = 0;
-    /// As above in device memory; queued on the executor's stream.
+    /// Queues the same work for images in device memory on the executor's stream.
     virtual void run(const FilterImages<MemorySpace::device>& images) = 0;
-    /// Statistics of the last run; empty for most filters and before the first run. Waits for the executor's stream and
-    /// reads back, so it does not belong on the frame path.
+    /// Returns statistics of the last run; nothing for most filters and before the first run. Waits for the executor's
+    /// stream and reads back, so it does not belong on the frame path.
     virtual std::vector<FilterFigure> figures() const { return {}; }
 
     /// Sets the values of the frame and the run that later runs draw; most filters ignore them. Call it before a run,
@@ -168,45 +168,48 @@ public:
     /// Returns true if every later run queues the same work as the last one, so that a CUDA graph can replay it. True
     /// for most filters.
     virtual bool is_settled() const { return true; }
-    /// Applies other settings from the next run on; callable from any thread. Returns false if the filter has nothing
-    /// to adjust. Throws Error{usage} on a setting that is not allowed and then changes nothing.
+    /// Applies new settings from the next run on; callable from any thread. Returns false if the filter has nothing to
+    /// adjust. Throws Error{usage} on a setting that is not allowed and then changes nothing.
     virtual bool set_adjustment(const Adjustment&) { return false; }
-    /// The same filter by rows, where it is one of those; else null. Lives as long as the filter. CPU backend only.
+    /// Returns the filter's interface for processing row by row, or null if it has none. The pointer is valid for the
+    /// lifetime of the filter. CPU backend only.
     virtual RowFilter* by_rows() { return nullptr; }
 };
 
 /// A rectangle that is copied unchanged into the result, from the filter's image or from the original.
 struct JoinPart {
-    /// True: from the original. False: from the filter's image.
+    /// True if the rectangle comes from the original, false if it comes from the filter's image.
     bool original = false;
-    int from_x = 0;                           ///< left column in the source, whose rows start at 0
+    int from_x = 0;                           ///< left column in the source image; its upper row is always 0
     int x = 0, y = 0, width = 0, height = 0;  ///< position and size in the result
 };
 
-/// How to make a filter that reads the chain's first image (FilterImages::original) as well as its own. The two may
+/// Describes a filter that reads the chain's first image (FilterImages::original) in addition to its own. The two may
 /// differ in width, height and channels.
 struct OriginalJoin {
-    /// As FilterInfo::output_shape, with the shapes of the filter's image and of the original.
+    /// Like FilterInfo::output_shape, but takes the shapes of the filter's image and of the original.
     std::function<Shape(const ParameterValues&, const Shape& frame, const Shape& original)> output_shape;
-    /// As FilterInfo::make, with both shapes.
+    /// Like FilterInfo::make, but takes both shapes.
     std::function<std::unique_ptr<Filter>(const ParameterValues&, const Shape& frame, const Shape& original, Executor&)>
         make;
-    /// The two rectangles that make up the result, if it consists of unchanged parts of both images without overlap on
-    /// black. Empty for other filters.
+    /// For filters that only copy one rectangle of each image onto black, without overlap: the two rectangles. Empty
+    /// for other filters.
     std::function<std::array<JoinPart, 2>(const ParameterValues&, const Shape& frame, const Shape& original)> parts{};
 };
 
 /// Registry entry of a filter. The optional functions below describe special cases that a chain can run faster or fuse;
-/// each is empty for filters it does not apply to.
+/// each is empty for filters to which it does not apply.
 struct FilterInfo {
-    std::string_view name;                  ///< in chains
-    std::string_view summary;               ///< one line for the help
-    std::vector<ParameterInfo> parameters;  ///< the first is the main one
+    std::string_view name;                  ///< name of the filter in chains
+    std::string_view summary;               ///< description in the help, one line
+    std::vector<ParameterInfo> parameters;  ///< parameters; the first is the main one
     std::size_t unnamed = 1;                ///< number of leading parameters that may be given in order, without a key
-    /// Chains that show the filter; the documentation draws the first one. Default: the filter's name alone.
+    /// Example chains with the filter; the documentation shows the result of the first one. Default: only the filter's
+    /// name.
     std::vector<std::string_view> examples{};
-    bool needs_previous = false;  ///< reads FilterImages::previous
-    bool draws = false;           ///< draws over a part of the picture: RowFilter::changed_area() says which
+    bool needs_previous = false;  ///< true if the filter reads FilterImages::previous
+    /// True if the filter draws over a part of the picture, which RowFilter::changed_area() returns.
+    bool draws = false;
     /// Checks the parameters together and against the shape of the filter's image, and returns the shape of the result.
     /// Throws Error{usage}.
     std::function<Shape(const ParameterValues&, const Shape&)> output_shape{};
@@ -221,9 +224,9 @@ struct FilterInfo {
     /// For filters that only replace square cells, counted from the image's corner, by their means: the side of a cell
     /// in pixels. Returns nothing if the parameters require anything else.
     std::function<std::optional<int>(const ParameterValues&)> cell_px{};
-    /// Terms of a filter that, like Adjust, only maps channel values and saturation.
+    /// For filters that, like Adjust, only map channel values and saturation: the terms.
     std::function<AdjustTerms(const ParameterValues&)> levels{};
-    /// For filters that change the number of frames, and so have no plan: the resulting frame rate. See
+    /// For filters that change the number of frames, and therefore have no plan: the resulting frame rate. See
     /// split_at_rate().
     std::function<Rational(const ParameterValues&)> rate{};
     /// For filters that read the original. `output_shape` and `make` above then assume an original with the image's
@@ -243,8 +246,8 @@ inline ParameterValues with_defaults(const FilterInfo& info,
 
 /// Makes a Filter from a plan: any class with output_shape() and a run() for each memory space. Every other function of
 /// Filter or RowFilter is forwarded if the plan has it and keeps its default otherwise; the plan's goes_by_rows() says
-/// whether it currently runs by rows. In a build without CUDA the device run throws Error{internal}; no other place has
-/// to exclude it.
+/// whether it currently runs by rows. In a build without CUDA, the device run throws Error{internal}, so that callers
+/// need no check of their own.
 template <class Plan>
 class FilterOf final : public Filter, private RowFilter {
 public:
@@ -321,13 +324,13 @@ struct ChangedBytes {
     const std::uint8_t* differences = nullptr;
     /// Number of changes of each stream.
     const std::uint32_t* counts = nullptr;
-    std::int64_t count_stride = 1;  ///< between the counts of two streams, in 32-bit words
+    std::int64_t count_stride = 1;  ///< distance between the counts of two streams, in 32-bit words
     std::int64_t capacity = 0;      ///< maximum number of changes per stream
 };
 
-/// Calls body(frame, y, x, first, end) in parallel for every pixel of a batch of `shape` with changes: those numbered
-/// first to end - 1 in its stream. Positions outside the frame are skipped. Counts above the capacity are clamped to
-/// it.
+/// Calls body(frame, y, x, first, end) in parallel for every changed pixel of a batch of `shape`. The pixel's changes
+/// are those with indices first to end - 1 in its stream. Positions outside the frame are skipped. Counts above the
+/// capacity are clamped to it.
 template <class Body>
 void for_changed_pixels(const ThreadPool& pool, const ChangedBytes<MemorySpace::host>& changes, const Shape& shape,
                         Body&& body) {
@@ -339,8 +342,8 @@ void for_changed_pixels(const ThreadPool& pool, const ChangedBytes<MemorySpace::
         const auto pixel_at = [&](std::int64_t index) {
             return positions[index] / static_cast<std::uint32_t>(shape.channels);
         };
-        // Index of the first change after `index - 1`'s pixel. Chunks are cut there, so that one thread gets all
-        // changes of a pixel.
+        // Returns the first index, from `index` on, at which another pixel begins. Chunks are cut there, so that one
+        // thread gets all changes of a pixel.
         const auto pixel_end = [&](std::int64_t index) {
             while (index > 0 && index < count && pixel_at(index) == pixel_at(index - 1)) ++index;
             return index;
@@ -362,17 +365,19 @@ void for_changed_pixels(const ThreadPool& pool, const ChangedBytes<MemorySpace::
 /// Maps every pixel of a result to a pixel of an image. With (u, v) = (x, y), or (y, x) if transposed, the source is (x
 /// + step_x * u, y + step_y * v). Steps are 1 or -1.
 struct PixelMap {
-    int x = 0, y = 0;  ///< source of the result's first pixel
+    int x = 0, y = 0;  ///< position of the image's pixel that becomes the result's first one
     /// Direction along each axis, 1 or -1.
     int step_x = 1, step_y = 1;
-    /// Exchanges the axes.
+    /// True if the two axes are exchanged.
     bool transposed = false;
 
-    /// Column of the image that supplies pixel (to_x, to_y) of the result. May lie outside.
+    /// Returns the column of the image's pixel that becomes pixel (to_x, to_y) of the result. It may lie outside the
+    /// image.
     FRAMEWIRE_HOST_DEVICE constexpr int source_x(int to_x, int to_y) const {
         return x + step_x * (transposed ? to_y : to_x);
     }
-    /// Row of the image that supplies pixel (to_x, to_y) of the result. May lie outside.
+    /// Returns the row of the image's pixel that becomes pixel (to_x, to_y) of the result. It may lie outside the
+    /// image.
     FRAMEWIRE_HOST_DEVICE constexpr int source_y(int to_x, int to_y) const {
         return y + step_y * (transposed ? to_x : to_y);
     }
@@ -387,7 +392,7 @@ constexpr bool is_inside(const PixelMap& map, const Shape& from, const Shape& to
     return at(0, 0) && at(to.width - 1, to.height - 1);
 }
 
-/// Map that mirrors a whole image of `shape` left to right, top to bottom, or both.
+/// Returns the map that mirrors a whole image of `shape` left to right, top to bottom, or both.
 constexpr PixelMap mirrored(const Shape& shape, bool left_right, bool top_bottom) {
     return {.x = left_right ? shape.width - 1 : 0,
             .y = top_bottom ? shape.height - 1 : 0,
@@ -395,24 +400,24 @@ constexpr PixelMap mirrored(const Shape& shape, bool left_right, bool top_bottom
             .step_y = top_bottom ? -1 : 1};
 }
 
-/// A pixel as the per-pixel functions of pointwise filters see it, on both backends: B in the lowest byte, then G, then
-/// R; the highest byte is 0. A gray pixel has its value in all three.
+/// Pixel format of the per-pixel functions of pointwise filters, on both backends: B in the lowest byte, then G, then
+/// R; the highest byte is 0. A gray pixel has its value in all three channels.
 using Pixel = std::uint32_t;
 
-/// Packs three channels, 0..255 each.
+/// Packs three channel values, each 0..255, into a pixel.
 FRAMEWIRE_HOST_DEVICE constexpr Pixel pixel_of(std::uint32_t b, std::uint32_t g, std::uint32_t r) {
     return b | g << 8 | r << 16;
 }
 
-/// A pixel with three equal channels.
+/// Returns a pixel with three equal channels.
 FRAMEWIRE_HOST_DEVICE constexpr Pixel gray_pixel(std::uint32_t value) { return value * 0x010101u; }
 
-/// Channel 0 (B), 1 (G) or 2 (R) of a pixel.
+/// Returns channel 0 (B), 1 (G) or 2 (R) of a pixel.
 FRAMEWIRE_HOST_DEVICE constexpr int channel_of(Pixel pixel, int channel) {
     return static_cast<int>(pixel >> (8 * channel) & 255u);
 }
 
-/// Clamps to 0..255.
+/// Clamps a value to 0..255.
 FRAMEWIRE_HOST_DEVICE constexpr int hold_to_byte(int value) { return value < 0 ? 0 : value > 255 ? 255 : value; }
 
 /// Reads a pixel with one or three channels.

@@ -15,7 +15,7 @@ constexpr double largest_number = 0x1p53;
 
 }  // namespace
 
-// Index at the new rate that is nearest to `seconds`.
+// Clamps the index to the range in which the conversion from double is exact.
 std::int64_t FpsSchedule::number_at(double seconds) const {
     const double number = std::floor(seconds * rate_.value() + 0.5 + number_rounding);
     return static_cast<std::int64_t>(std::clamp(number, -largest_number, largest_number));

@@ -7,7 +7,7 @@
 namespace framewire {
 namespace {
 
-// Counts for each of `frames` frames at the rate `from`, converted to the rate `to`.
+// Returns how often each of `frames` frames at the rate `from` is shown at the rate `to`.
 std::vector<std::int64_t> counts(Rational from, Rational to, int frames) {
     FpsSchedule schedule(to);
     schedule.begin(0);

@@ -32,21 +32,21 @@
 
 namespace framewire {
 
-// A tile's working memory is on the stack: a padded line, the last row's results, and a ring that holds as many rows'
-// results as there are taps. Tiles are as wide as the ring in 32 KiB of the L1 cache allows, but not narrower than
-// this:
+// Smallest width of a tile. A tile's working memory is on the stack: a padded line, the last row's results, and a ring
+// that holds the results of as many rows as there are taps. Tiles are as wide as possible while the ring fits 32 KiB of
+// the L1 cache, but not narrower than this.
 inline constexpr int gaussian_least_tile_bytes = 2 * tile_step_px * 3;
-// Widest tile, for windows of few taps.
+// Width of the widest tile, for windows with few taps.
 inline constexpr int gaussian_most_tile_bytes = 6144;
-// Elements of the ring that fit 32 KiB, two rows per element.
+// Number of row results that fit 32 KiB of the ring, 16 bits each.
 inline constexpr int gaussian_near_elements = 16 * 1024;
-// Elements of the largest ring, and of the longest line.
+// Number of elements in the largest ring and in the longest line.
 inline constexpr int gaussian_ring_pairs = (max_window_px / 2 + 1) * gaussian_least_tile_bytes;
 inline constexpr int gaussian_line_elements = gaussian_most_tile_bytes + (tile_step_px + max_window_px) * 3;
 // Vectors may read and write up to this many elements beyond the end of a line.
 inline constexpr int gaussian_slack = 256;
 
-// Width of a tile for windows of `taps`, in bytes.
+// Returns the width of a tile, in bytes, for windows with `taps` taps.
 inline int gaussian_tile_bytes(int taps) {
     return std::clamp(gaussian_near_elements / taps, gaussian_least_tile_bytes, gaussian_most_tile_bytes);
 }
@@ -64,7 +64,8 @@ using D32 = hn::ScalableTag<std::int32_t>;
 using D16 = hn::Repartition<std::int16_t, D32>;
 using V32 = hn::Vec<D32>;
 
-// Taps in pairs, as multiply_add_pairs() takes them: an element holds two 16-bit numbers, the first in the lower half.
+// Maximum number of pairs of taps. multiply_add_pairs() takes taps in pairs: an element holds two 16-bit numbers, the
+// first in the lower half.
 inline constexpr int most_pairs = max_window_px / 2 + 1;
 
 // Packs two 16-bit numbers into an element.
@@ -74,7 +75,7 @@ HWY_INLINE std::int32_t pair_of(int first, int second) {
 }
 
 // Weights of a window in pairs. `even` starts with the first tap. `odd` has a zero weight in front, for windows whose
-// first row is the second of a ring row.
+// first row is the second row of a ring row.
 struct WeightPairs {
     std::int32_t even[most_pairs], odd[most_pairs];
 };
@@ -94,22 +95,21 @@ inline WeightPairs in_pairs(const GaussianWeights& weights) {
     return result;
 }
 
-// How a row's results are stored as signed 16-bit numbers. With GaussianRounding::opencv they have 16 bits and are
-// stored relative to -2^15; a column's weights sum to 2^15, so its sum is 2^30 too small, which the start value
-// corrects.
+// How a row's results are stored as signed 16-bit numbers. With GaussianRounding::opencv they take all 16 bits and are
+// stored minus 2^15; a column's weights sum to 2^15, so its sum is 2^30 too small, which the start value corrects.
 template <GaussianRounding rounding>
 struct Passes {
     // Right shifts of the two passes.
     static constexpr int row_shift = gaussian_row_shift(rounding), column_shift = gaussian_column_shift(rounding);
-    // Stored value of a result 0.
+    // Stored value of the result 0.
     static constexpr int zero = rounding == GaussianRounding::fine ? 0 : -(1 << 15);
-    // Start values of the sums: rounding, and the offset of the stored numbers.
+    // Start values of the sums, which account for the rounding and for the offset of the stored numbers.
     static constexpr std::int32_t row_start = (1 << (row_shift - 1)) + zero * (1 << row_shift);
     static constexpr std::int32_t column_start = (1 << (column_shift - 1)) - zero * (1 << 15);
 };
 
 // Computes four vectors of results at x: (sum of weight * tap + start) >> shift. line_of(pair) returns the line with
-// the taps of a pair of weights. `fixed_pairs` 0 means any number.
+// the taps of a pair of weights. `fixed_pairs` is the number of pairs if it is known at compile time, otherwise 0.
 template <int shift, std::int32_t start, int fixed_pairs, class LineOf, class Store>
 HWY_INLINE void weigh(LineOf&& line_of, const std::int32_t* weights, int pairs, std::int64_t x, Store&& store) {
     const D32 d32;
@@ -137,11 +137,11 @@ struct Halves {
     hn::Vec<D16> lower, upper;
 };
 
-// Row pass of one row; writes the results, up to a vector more than `count`, to a ring row. They become the first half
-// of each pair, or, if `second`, the second half next to the ones in `last`. The two taps of a weight are added first,
-// the middle one to itself. Within each block of 16 elements the results stay in the order that interleaving produces:
-// a vector of bytes becomes four vectors, the first of which holds elements 0 to 3 of every block. `last` keeps the
-// 16-bit results for the second row.
+// Runs the row pass for one row and writes the results, up to a vector more than `count`, to a ring row. They become
+// the first half of each pair and are kept in `last` for the next row; if `second`, they become the second half, next
+// to the previous row's results in `last`. The two taps of a weight are added before they are weighed; a middle tap is
+// added to itself. Within each block of 16 elements the results stay in the order that interleaving produces: a vector
+// of bytes becomes four vectors, the first of which holds elements 0 to 3 of every block.
 template <GaussianRounding rounding, int fixed_terms>
 void weigh_row(const std::uint8_t* line, int channels, const GaussianWeights& weights, int count, bool second,
                std::int16_t* last, std::int32_t* out) {
@@ -155,7 +155,7 @@ void weigh_row(const std::uint8_t* line, int channels, const GaussianWeights& we
     const auto ones = hn::Set(d8, 1);
     for (int x = 0; x < count; x += step) {
         auto sum_0 = hn::Set(d32, P::row_start), sum_1 = sum_0, sum_2 = sum_0, sum_3 = sum_0;
-        // Sum of the two taps of a weight, in 16 bits.
+        // Returns the sum of the two taps of a weight, in 16 bits.
         const auto both = [&](int term) HWY_ATTR {
             const auto before = hn::LoadU(d8, line + x + term * channels);
             const auto after = hn::LoadU(d8, line_end + x - term * channels);
@@ -175,7 +175,7 @@ void weigh_row(const std::uint8_t* line, int channels, const GaussianWeights& we
         for (; term + 2 <= terms; term += 2)
             add(both(term), both(term + 1), pair_of(weights.folded[term], weights.folded[term + 1]));
         if (term < terms) add(both(term), {hn::Zero(d16), hn::Zero(d16)}, pair_of(weights.folded[term], 0));
-        // Back to 16 bits, in the order that interleaving left.
+        // Narrow to 16 bits, in the order that interleaving left.
         const auto lower =
             halve_in_blocks(d16, hn::ShiftRight<P::row_shift>(sum_0), hn::ShiftRight<P::row_shift>(sum_1));
         const auto upper =
@@ -200,7 +200,8 @@ void weigh_row(const std::uint8_t* line, int channels, const GaussianWeights& we
     }
 }
 
-// Column pass of one row of the result: `count` bytes to `out` from `pairs` ring rows.
+// Runs the column pass for one row of the result: computes `count` bytes from `pairs` ring rows and writes them to
+// `out`.
 template <GaussianRounding rounding, int fixed_pairs>
 void weigh_column(const std::int32_t* const* rows, const std::int32_t* weights, int pairs, int count,
                   std::uint8_t* out) {
@@ -241,7 +242,7 @@ void blur_tile(const GaussianWeights& weights, Border border, const Shape& shape
     // Bytes beyond the line do not affect the result, but vectors read them; keep them initialised.
     std::memset(line + columns.count(), 0, gaussian_slack);
 
-    if (taps == 1) {  // its weight, 2^15, does not fit a pair
+    if (taps == 1) {  // the single weight, 2^15, does not fit a pair
         for (int y = tile.y_begin; y < tile.y_end; ++y) {
             load_row(y, columns, line);
             std::memcpy(out_row(y), line, static_cast<std::size_t>(tile_bytes));
@@ -258,7 +259,7 @@ void blur_tile(const GaussianWeights& weights, Border border, const Shape& shape
     const auto add_row = [&](int row) {
         const int from = border_index(tile.y_begin - weights.reach.before + row, shape.height, border);
         const bool second = row % 2 != 0;
-        if (from < 0) {  // the first one has already stored zeros for the second
+        if (from < 0) {  // the first row of a pair has already stored zeros for the second
             if (!second) {
                 clear(row);
                 std::fill(std::begin(last), std::end(last), static_cast<std::int16_t>(zero));
@@ -270,7 +271,7 @@ void blur_tile(const GaussianWeights& weights, Border border, const Shape& shape
         weigh_row<rounding, fixed_terms>(line, channels, weights, tile_bytes, second, last, ring_row(row));
     };
     std::memset(last, 0, sizeof last);
-    if (taps % 2 == 0) clear(taps);  // a row that the first windows do not read
+    if (taps % 2 == 0) clear(taps);  // the first windows read this ring row only with weight 0
     for (int row = 0; row < taps - 1; ++row) add_row(row);
     const std::int32_t* rows[most_pairs];
     for (int y = tile.y_begin; y < tile.y_end; ++y) {

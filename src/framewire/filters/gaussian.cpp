@@ -16,11 +16,11 @@
 #include <cmath>
 #include <cstring>
 
-// Gaussian for few taps with everything in registers.
+// Gaussian for few taps, with all intermediate results in registers.
 //
 // A column of vectors is processed top to bottom. Each image row is filtered along the row when it is loaded; its
-// result and its difference from the previous one move through `taps` registers, from which the column pass takes a row
-// of the result. No intermediate rows are stored.
+// result and its difference from the previous one move through `taps` registers, from which the column pass computes a
+// row of the result. No intermediate rows are stored.
 
 // The part that is compiled once, not once per instruction set.
 #ifndef FRAMEWIRE_GAUSSIAN_SHORT_INL_ONCE
@@ -34,10 +34,10 @@
 
 namespace framewire {
 
-// Rows of the result per strip, in which one column of vectors is made at a time. More rows repeat less of the row
+// Rows of the result per strip. A strip is computed one column of vectors at a time. More rows repeat less of the row
 // pass, but touch more memory pages.
 inline constexpr int gaussian_short_rows = 16;
-// Widest tile.
+// Width of the widest tile, in bytes.
 inline constexpr int gaussian_short_tile_bytes = 6144;
 // Prefetch distance along a row.
 inline constexpr int gaussian_short_ahead_bytes = 320;
@@ -62,19 +62,19 @@ struct Halves {
     V16 lower, upper;
 };
 
-// A pair of 16-bit weights, as multiply_add_pairs() takes them.
+// Returns a pair of 16-bit weights, as multiply_add_pairs() takes them.
 HWY_INLINE V16 weight_pair(int first, int second) {
     return hn::BitCast(D16(), hn::Set(D32(), static_cast<std::int32_t>(static_cast<std::uint32_t>(first & 0xFFFF) |
                                                                        static_cast<std::uint32_t>(second) << 16)));
 }
 
-// Row pass with three or five short weights s in 256ths: r = (sum of s * byte + 2) >> 2. Bytes are taken relative to
-// -128, so that the sums fit signed 16-bit numbers; r is then relative to -8192. Each r is 32 too large on purpose,
+// Row pass with three or five short weights s in 256ths: r = (sum of s * byte + 2) >> 2. The pass subtracts 128 from
+// every byte, so that the sums fit signed 16-bit numbers; r is therefore 8192 too small. It also adds 32 to each r,
 // which rounds the column pass.
 template <int taps, int channels>
 class ShortRow {
 public:
-    // Taps to each side of the middle one.
+    // Number of taps on each side of the middle one.
     static constexpr int reach = taps / 2;
 
     // Arranges the weights and the rounding term as pairs of bytes.
@@ -116,9 +116,9 @@ public:
     }
 
 private:
-    // Rounding term of a row's result plus the extra 32, in its unit: (2 + 4 * 32) times 1.
+    // Rounding term of a row's result plus the extra 32 before the shift: 2 + 4 * 32. It is the weight of a constant 1.
     static constexpr int rounding = 130;
-    std::int16_t pairs_[reach + 1];  // two bytes each
+    std::int16_t pairs_[reach + 1];  // two bytes per element
 };
 
 // Row pass with seven 16-bit weights: r = (sum of weight * byte + 2^8) >> 9, plus 32 for the rounding of the column
@@ -126,7 +126,7 @@ private:
 template <int channels>
 class LongRow {
 public:
-    // Taps to each side of the middle one.
+    // Number of taps on each side of the middle one.
     static constexpr int reach = 3;
 
     // Unfolds the weights.
@@ -197,8 +197,8 @@ public:
     HWY_INLINE void weigh(const std::uint8_t* const* rows, std::int64_t x, int count, std::uint8_t* out,
                           std::int64_t out_stride) const {
         const D8 d8;
-        Halves last[taps]{};       // the latest rows' results, in order
-        Halves steps[taps - 1]{};  // difference from each to the next
+        Halves last[taps]{};       // results of the latest rows, oldest first
+        Halves steps[taps - 1]{};  // difference from each row's result to the next one's
         for (int row = 0; row < count + taps - 1; ++row) {
             const auto* at = rows[row] + x;
 #pragma GCC unroll 8
@@ -221,11 +221,12 @@ public:
     }
 
 private:
-    // `step(i)` is the difference from row i's result to the next one's.
+    // Returns a vector of results of the column pass. `step(i)` is the difference from row i's result to the next
+    // one's.
     template <class Step>
     HWY_INLINE V16 weigh_column(V16 middle, Step&& step) const {
         const D16 d16;
-        // Sum of the differences of the two rows at a distance from the middle row.
+        // Sums of the differences from the middle row, of the two rows at distance 1 (`near`) and at larger distances.
         const auto near = hn::Sub(step(reach), step(reach - 1));
         if constexpr (taps == 3) {
             return hn::ShiftRight<6>(hn::Add(middle, hn::MulHigh(near, hn::Set(d16, column_[0]))));
@@ -251,7 +252,7 @@ private:
     }
 
     Row weigh_row_;
-    std::int16_t column_[reach];  // in 2^16ths
+    std::int16_t column_[reach];  // weights in units of 2^-16
 };
 
 /// Returns true if this blur_tile() is the faster one. For seven taps, the results do not fit the registers of the
@@ -262,7 +263,8 @@ inline bool suits(const GaussianWeights& weights, int channels) {
     return weights.is_short && (weights.taps == 3 || weights.taps == 5);
 }
 
-/// Blurs a tile of at most gaussian_short_tile_bytes per row, with three or five short weights or any seven.
+/// Blurs a tile of at most gaussian_short_tile_bytes per row, with three or five short weights or with any seven
+/// weights.
 template <int taps, int channels>
 void blur_tile(const GaussianWeights& weights, Border border, HostView<const std::uint8_t> in,
                HostView<std::uint8_t> out, const WindowTile& tile) {
@@ -281,7 +283,7 @@ void blur_tile(const GaussianWeights& weights, Border border, HostView<const std
     HWY_ALIGN std::uint8_t padded[most_rows][HWY_MAX_BYTES + 2 * (rim + channels)] = {};
     HWY_ALIGN std::uint8_t result[gaussian_short_rows][HWY_MAX_BYTES];
     const std::uint8_t* lines[most_rows];
-    // For the bytes of the border left and right of a row: the position in the row that they copy, or -1 for black.
+    // For each byte of the border left and right of a row, the position in the row that it copies, or -1 for black.
     std::int64_t beside[2][rim];
     for (int at = 0; at < rim; ++at) {
         const auto look_up = [&](int px) {
@@ -309,7 +311,7 @@ void blur_tile(const GaussianWeights& weights, Border border, HostView<const std
             lines[row] = line + rim;
         }
     };
-    // Pads any columns, up to one vector.
+    // Pads up to one vector of any columns.
     const auto pad_columns = [&](int x, int columns, int y, int height) {
         const int first_px = (begin + x) / channels, end_px = (begin + x + columns - 1) / channels + 1;
         for (int row = 0; row < height + taps - 1; ++row) {
@@ -359,7 +361,7 @@ HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 namespace {
 
-// One tile with the general loops.
+// Blurs one tile with the general loops.
 template <GaussianRounding rounding, int fixed_terms>
 void gaussian_tile_of(const GaussianWeights& weights, Border border, HostView<const std::uint8_t> in,
                       HostView<std::uint8_t> out, const WindowTile& tile) {
@@ -368,7 +370,7 @@ void gaussian_tile_of(const GaussianWeights& weights, Border border, HostView<co
         weights, border, shape, tile,
         [&](int y, const TileColumns& columns, std::uint8_t* line) {
             const auto* image = in.row(tile.frame, y) + columns.image_begin();
-            // Tiles are narrow, so the hardware prefetcher has hardly started when a row of one ends. (Not a separate
+            // Tiles are narrow, so the hardware prefetcher has hardly started when a tile's row ends. (Not a separate
             // function: GCC 12 considers a function that only prefetches to have no effect and drops calls to it.)
             const auto* next = image + (y + 2 < shape.height ? 2 * in.row_stride_bytes() : 0);
             for (int x = 0; x < columns.image_count(); x += 64) hwy::Prefetch(next + x);
@@ -377,7 +379,7 @@ void gaussian_tile_of(const GaussianWeights& weights, Border border, HostView<co
         [&](int y) { return out.row(tile.frame, y) + tile.x_begin * shape.channels; }, [](int) {});
 }
 
-// One tile with the loops for few taps.
+// Blurs one tile with the loops for few taps.
 template <int taps>
 void gaussian_short_tile_of(const GaussianWeights& weights, Border border, HostView<const std::uint8_t> in,
                             HostView<std::uint8_t> out, const WindowTile& tile) {
@@ -389,7 +391,7 @@ void gaussian_short_tile_of(const GaussianWeights& weights, Border border, HostV
 
 }  // namespace
 
-// Returns true if the loops for few taps are faster with the present instruction set.
+// Returns true if the loops for few taps are faster with the current instruction set.
 bool gaussian_short_suits(const GaussianWeights& weights, int channels) {
     return gaussian_short::suits(weights, channels);
 }
@@ -468,13 +470,13 @@ struct ExactWeights {
 ExactWeights exact_weights(int size, double sigma) {
     ExactWeights weights{.terms = (size + 1) / 2, .folded = {}};
     const double middle = (size - 1) * 0.5, nearest = size % 2 ? 0 : 0.5;
-    // Computed relative to the weight nearest to the middle, so that no sigma makes all of them zero.
+    // Compute the weights relative to the one nearest to the middle, so that no sigma makes all of them zero.
     double sum = 0;
     for (int term = 0; term < weights.terms; ++term) {
         const double distance = middle - term;
         const double squares = distance * distance - nearest * nearest;
         weights.folded[term] = squares == 0 ? 1 : std::exp(-squares / (2 * sigma * sigma));
-        if (distance == 0) weights.folded[term] *= 0.5;  // its tap counts twice
+        if (distance == 0) weights.folded[term] *= 0.5;  // the middle tap counts twice
         sum += weights.folded[term];
     }
     for (auto& weight : weights.folded) weight /= 2 * sum;
@@ -495,11 +497,11 @@ void round_weights(const ExactWeights& exact, int unit, std::int16_t* folded) {
     }
 }
 
-// Upper bound, for any image, on the error of the filter's results before their final rounding:
+// Returns an upper bound, for any image, on the error of the filter's results before their final rounding:
 //     127.5 * (sum over all taps of the window of abs(fixed - exact weight)) + half a unit of the rows' results.
 // The errors of the weights add up to zero, so only the distance of bytes from 127.5 matters.
 double largest_error(const ExactWeights& exact, const std::int16_t* folded) {
-    // Each term represents two taps of its weight, or a middle tap of twice its weight.
+    // Each term represents two taps with its weight, or a middle tap with twice its weight.
     double difference = 0;
     for (int row = 0; row < exact.terms; ++row)
         for (int column = 0; column < exact.terms; ++column)
@@ -508,8 +510,8 @@ double largest_error(const ExactWeights& exact, const std::int16_t* folded) {
     return 127.5 * difference + 1.0 / (2 << (15 - gaussian_row_shift(GaussianRounding::fine)));
 }
 
-// OpenCV's table of weights for the sizes 3, 5 and 7 with the default sigma, which replaces the formula. Returns false
-// for other arguments.
+// Copies the weights from OpenCV's table, which replaces the formula for the sizes 3, 5 and 7 with the default sigma.
+// Returns false for other arguments.
 bool round_as_opencv_table(int size, double sigma, std::int16_t* folded) {
     static constexpr std::int16_t of_3[] = {8192, 8192}, of_5[] = {2048, 8192, 6144}, of_7[] = {1024, 3584, 7168, 4608};
     if (sigma != 0 || (size != 3 && size != 5 && size != 7)) return false;

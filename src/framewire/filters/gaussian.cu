@@ -24,12 +24,12 @@ constexpr int threads_per_block = 256;
 constexpr int rows_per_thread = 4;  // rows of results that a thread holds in registers
 // Weights that the column pass applies per loop iteration.
 constexpr int terms_at_once = 4;
-// Pairs of weights along a row, including the zeros around them.
+// Maximum number of pairs of weights along a row, including the zeros around them.
 constexpr int most_pairs = max_window_px / 2 + 5;
-// Weights along a column, padded to whole iterations.
+// Maximum number of weights along a column, padded to whole iterations.
 constexpr int most_terms = (max_window_px + 1) / 2 + 3;
 
-// Left shift of the weights for the column pass, which puts the result in the highest byte of the sum.
+// Returns the left shift of the weights for the column pass, which puts the result in the highest byte of the sum.
 constexpr int column_scale_shift(GaussianRounding rounding) { return 24 - gaussian_column_shift(rounding); }
 
 // Everything that a launch needs; passed as a kernel parameter.
@@ -39,15 +39,15 @@ struct Job {
 
     int taps;
     WindowReach reach;
-    int lead;       // bytes before the first tap in its quad
-    int quads_in;   // quads that a strip reads, including its margins
-    int quads_out;  // quads of a strip's result
-    int band_rows;  // rows of a block's result
+    int lead;       // number of bytes before the first tap in its quad
+    int quads_in;   // number of quads that a strip reads, including its margins
+    int quads_out;  // number of quads in a strip's result
+    int band_rows;  // number of rows in a block's result
     int ring_rows;
-    bool out_words;  // every row of the result starts at a multiple of 4
+    bool out_words;  // true if every row of the result starts at a multiple of 4 bytes
 
-    std::uint32_t even[most_pairs], odd[most_pairs];  // [0] is zero, then come the pairs, then zeros
-    std::uint32_t column[most_terms];                 // padded with zeros
+    std::uint32_t even[most_pairs], odd[most_pairs];  // element 0 is zero; the pairs and more zeros follow
+    std::uint32_t column[most_terms];                 // weights along a column, padded with zeros
 };
 
 // Layout of a block for one kernel: it processes `planes` channels at once (all of them, or one if all do not fit) with
@@ -66,7 +66,7 @@ struct Layout {
     static constexpr int rows_at_once = terms_at_once + rows_per_thread - 1;
 
     static constexpr int ring_rows(int taps) { return step_rows + taps - 1; }
-    // Shared memory for the staged rows and the ring.
+    // Returns the bytes of shared memory for the staged rows and the ring.
     static constexpr std::int64_t shared_bytes(int taps, int quads_in) {
         return std::int64_t{4} * (staged_rows * planes * quads_in + 4) +
                std::int64_t{8} * (ring_rows(taps) + rows_at_once - 1) * planes * pitch;
@@ -77,7 +77,7 @@ struct Layout {
 template <class L>
 class Strip {
 public:
-    // Computes the block's place in the image; `shared` is divided into ring and staged rows.
+    // Computes the block's position in the image, and divides `shared` into the ring and the staged rows.
     __device__ Strip(const Job& job, std::uint32_t* shared)
         : job_(job),
           ring_(reinterpret_cast<uint2*>(shared)),
@@ -89,7 +89,7 @@ public:
           frame_(static_cast<int>(blockIdx.z) / (L::channels / L::planes)),
           first_plane_(static_cast<int>(blockIdx.z) % (L::channels / L::planes)) {}
 
-    // Fills the ring up to the rows that the next results need, then makes these results, until the band is done.
+    // For each step of the band, fills the ring up to the last row that the next results need, and then computes them.
     __device__ void run() {
         const int y_end = min(y_ + job_.band_rows, job_.in.height);
         int loaded = 0, slot = 0;  // rows put into the ring so far; position of the next one
@@ -130,7 +130,7 @@ private:
         }
     }
 
-    // One channel of a quad, also if the block processes only one of them.
+    // Returns one channel of a quad. `plane` counts only the channels that the block processes.
     __device__ std::uint32_t plane_of(const Quad<L::channels>& quad, int plane) const {
         if constexpr (L::planes == L::channels) {
             return quad.plane[plane];
@@ -154,8 +154,8 @@ private:
         }
     }
 
-    // Results of one quad, whose windows start with bytes 0, 1, 2 and 3 after the lead. Bytes read after the last tap
-    // have weight zero.
+    // Returns the row pass's results for one quad, whose windows start with bytes 0, 1, 2 and 3 after the lead. Bytes
+    // read after the last tap have weight zero.
     __device__ uint2 weigh_quad(const std::uint32_t* words) const {
         constexpr std::uint32_t half = 1u << (L::row_shift - 1);
         std::uint32_t sum[quad_px] = {half, half, half, half};
@@ -180,7 +180,7 @@ private:
         return {sum[0] | sum[1] << 16, sum[2] | sum[3] << 16};
     }
 
-    // Column pass of one step. `first` is the ring position where the step's first window starts.
+    // Runs the column pass of one step. `first` is the ring position where the step's first window starts.
     __device__ void weigh_columns(int y, int y_end, int first) {
         y += group_ * rows_per_thread;
         const int x = x_ + quad_ * quad_px;
@@ -194,7 +194,7 @@ private:
             if (y + row < y_end) store(job_.out.row(frame_, y + row), x, result[row]);
     }
 
-    // Adds two taps of one weight for two pixels.
+    // Adds the two taps of one weight to the sums of two pixels.
     static __device__ void add_pair(std::uint32_t one, std::uint32_t other, std::uint32_t weight, std::uint32_t& first,
                                     std::uint32_t& second) {
         if constexpr (L::rounding == GaussianRounding::fine) {
@@ -207,7 +207,7 @@ private:
         }
     }
 
-    // Column pass for one channel of a thread's rows of results.
+    // Runs the column pass for one channel of a thread's rows of results.
     __device__ void weigh_column(int first, int plane, Quad<L::planes> (&result)[rows_per_thread]) const {
         std::uint32_t sum[rows_per_thread][quad_px];
 #pragma unroll
@@ -216,7 +216,7 @@ private:
             for (auto& pixel : row) pixel = 1u << 23;
 #pragma unroll 1
         for (int term = 0; term < (job_.taps + 1) / 2; term += terms_at_once) {
-            // Ring rows with the upper and with the lower taps of these weights, for all results of the thread.
+            // Ring rows that hold the upper and the lower taps of these weights, for all results of the thread.
             const auto* upper = ring_ + (wrapped(first + term) * L::planes + plane) * L::pitch + quad_;
             const auto* lower =
                 ring_ + (wrapped(first + job_.taps - term - terms_at_once) * L::planes + plane) * L::pitch + quad_;
@@ -243,7 +243,7 @@ private:
                                                  byte_perm(sum[row][2], sum[row][3], 0x0073), 0x5410);
     }
 
-    // Stores a quad of results; with a single channel, byte by byte.
+    // Stores a quad of results; byte by byte if the block processes one of three channels.
     __device__ void store(std::uint8_t* row, int x, const Quad<L::planes>& quad) const {
         if constexpr (L::planes == L::channels) {
             store_quad<L::channels>(row, x, job_.in.width, job_.out_words, quad);
@@ -281,10 +281,10 @@ void set_weights(Job& job, const GaussianWeights& weights) {
         job.column[term] = static_cast<std::uint32_t>(weights.folded[term]) << column_scale_shift(weights.rounding);
 }
 
-// Number of quads that the windows of a quad read beyond that quad.
+// Returns the number of quads that the windows of a quad read beyond that quad.
 int rim_quads(const Job& job) { return (job.lead + job.taps + quad_px - 1 + 3) / quad_px - 1; }
 
-// Divides images of `shape` into strips and bands, for one layout.
+// Makes the plan for one layout: divides images of `shape` into strips and bands.
 template <class L>
 FilterOnDevice plan(Job job, const Shape& shape, int quads_out, Executor& executor) {
     job.quads_out = quads_out;
@@ -310,10 +310,10 @@ FilterOnDevice plan(Job job, const Shape& shape, int quads_out, Executor& execut
     };
 }
 
-// Chooses the layout and the width of a strip.
+// Makes the plan; chooses the layout and the width of a strip.
 template <GaussianRounding rounding, int channels>
 FilterOnDevice plan(const Job& job, const Shape& shape, Executor& executor) {
-    // The strip and its margins take 32 quads, or the strip alone if the margins would leave too little of them.
+    // A strip takes 32 quads including its margins, or without them if they would leave too few quads for results.
     const int rim = rim_quads(job), quads_out = rim <= 8 ? 32 - rim : 32;
     // If two blocks per multiprocessor do not fit, process one channel at a time in a narrow strip, which fits the
     // shared memory of every GPU.

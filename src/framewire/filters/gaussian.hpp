@@ -28,23 +28,23 @@ struct GaussianParameters {
     /// means gaussian_size_for(sigma).
     int size = 5;
     double sigma = 0;  ///< standard deviation in pixels, up to 1000; 0 means default_gaussian_sigma(size)
-    Border border = Border::reflect101;  ///< pixels outside the image
-    /// Accuracy.
+    Border border = Border::reflect101;  ///< source of pixels outside the image
+    /// How weights and results are rounded.
     GaussianRounding rounding = GaussianRounding::fine;
 };
 
 /// Weights of a sampled Gaussian in fixed point, the same for rows, columns and all backends. They are symmetric, so
 /// only one of each pair is stored. The result of a pass is
-///     sum over t of folded[t] * (tap t + tap (taps - 1 - t)), in which the middle tap of an odd number is added to
-///     itself.
+///     sum over t of folded[t] * (tap t + tap (taps - 1 - t)).
+/// If the number of taps is odd, the middle tap is added to itself.
 struct GaussianWeights {
     int taps;                                          ///< number of nonzero taps, at most `size`
-    WindowReach reach;                                 ///< extent of those taps
-    std::int16_t folded[(max_window_px + 1) / 2 + 1];  ///< outermost first, (taps + 1) / 2 of them; they sum to 2^14
-    bool is_short;  ///< `fine` with at most gaussian_most_short_taps taps whose weights are multiples of 1/256
-    GaussianRounding rounding;  ///< the rounding they were made for
+    WindowReach reach;                                 ///< extent of the nonzero taps
+    std::int16_t folded[(max_window_px + 1) / 2 + 1];  ///< (taps + 1) / 2 weights, outermost first; they sum to 2^14
+    bool is_short;              ///< true for `fine` with at most gaussian_most_short_taps taps and weights in 256ths
+    GaussianRounding rounding;  ///< rounding for which the weights were computed
 
-    /// Number of stored weights.
+    /// Returns the number of stored weights.
     int terms() const { return (taps + 1) / 2; }
 };
 
@@ -53,23 +53,23 @@ inline constexpr int gaussian_short_unit = 128;
 /// Largest number of taps of short weights.
 inline constexpr int gaussian_most_short_taps = 5;
 
-/// Rounds the weights so that their sum is exact and every partial sum from the outermost tap inwards is off by at most
-/// half a unit. The unit is 1/256 for GaussianRounding::opencv, and for `fine` if that is enough for its bound;
-/// otherwise 1/2^15. For `opencv` this is the error diffusion of OpenCV's getGaussianKernelFixedPoint_ED. Throws
+/// Computes the weights, rounded so that their sum is exact and every partial sum from the outermost tap inwards is off
+/// by at most half a unit. The unit is 1/256 for GaussianRounding::opencv, and for `fine` if that keeps its error
+/// bound; otherwise 1/2^15. For `opencv` this is the error diffusion of OpenCV's getGaussianKernelFixedPoint_ED. Throws
 /// Error{usage} on a size or sigma that is not allowed, and if both are 0.
 GaussianWeights gaussian_weights(int size, double sigma, GaussianRounding rounding = GaussianRounding::fine);
 
-/// Window size used for `size` 0: 6 sigma - 1 rounded to nearest, made odd, at most 255.
+/// Returns the window size used for `size` 0: 6 sigma - 1 rounded to nearest, plus 1 if that is even, at most 255.
 int gaussian_size_for(double sigma);
 
-/// Standard deviation used for `sigma` 0, as in OpenCV's getGaussianKernel.
+/// Returns the standard deviation used for `sigma` 0, as in OpenCV's getGaussianKernel.
 constexpr double default_gaussian_sigma(int size) { return 0.3 * ((size - 1) * 0.5 - 1) + 0.8; }
 
-/// Right shift after the row pass, with rounding of halves up. Each pass multiplies by weights that sum to 2^15. `fine`
-/// keeps 6 fractional bits of a row's results, so that the sum of two still fits a signed 16-bit number. `opencv` keeps
-/// 8, all that weights in 256ths have, so nothing is rounded before the end.
+/// Returns the right shift after the row pass, which rounds halves up. Each pass multiplies by weights that sum to
+/// 2^15. `fine` keeps 6 fractional bits of a row's results, so that the sum of two still fits a signed 16-bit number.
+/// `opencv` keeps 8, which is all that weights in 256ths produce, so nothing is rounded before the end.
 constexpr int gaussian_row_shift(GaussianRounding rounding) { return rounding == GaussianRounding::fine ? 9 : 7; }
-/// Right shift after the column pass, which removes the remaining fractional bits.
+/// Returns the right shift after the column pass, which removes the remaining fractional bits.
 constexpr int gaussian_column_shift(GaussianRounding rounding) { return 30 - gaussian_row_shift(rounding); }
 
 /// Gaussian blur (streaming report, section 6.3): a sampled Gaussian whose weights sum to one, as a row pass and a
@@ -81,12 +81,12 @@ public:
     /// Throws Error{usage} on a shape, size or sigma that is not allowed.
     Gaussian(GaussianParameters parameters, const Shape& shape, Executor& executor);
 
-    /// Shape of the result: that of the image.
+    /// Returns the shape of the result, which is that of the image.
     Shape output_shape() const { return shape_; }
 
-    /// On the executor's threads; returns when done.
+    /// Runs on the executor's threads and returns when done.
     void run(const FilterImages<MemorySpace::host>& images) const;
-    /// Queued on the executor's stream.
+    /// Queues the filter on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
@@ -99,7 +99,7 @@ private:
     FilterOnDevice on_device_;
 };
 
-/// Registry entry of `gaussian`.
+/// Returns the registry entry of `gaussian`.
 FilterInfo gaussian_info();
 
 /// Returns true if gaussian_of_short_weights() supports these weights.

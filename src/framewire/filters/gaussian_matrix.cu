@@ -41,7 +41,7 @@ __device__ Sums multiply_add(const Sums& sums, const std::uint32_t (&left)[4], s
     return result;
 }
 
-// As above for a 16 x 16 and a 16 x 8 matrix.
+// Returns `sums` plus the product of a 16 x 16 and a 16 x 8 matrix of bytes.
 __device__ Sums multiply_add(const Sums& sums, const std::uint32_t (&left)[2], std::uint32_t right) {
     Sums result{};
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -53,7 +53,8 @@ __device__ Sums multiply_add(const Sums& sums, const std::uint32_t (&left)[2], s
     return result;
 }
 
-// Each sum times `factor`, plus `term`. A factor of 256 moves on from products with high bytes to those with low bytes.
+// Returns each sum times `factor`, plus `term`. The factor is 256 after products with high bytes, before those with low
+// bytes are added.
 __device__ Sums scale_add(Sums sums, std::uint32_t factor, std::uint32_t term) {
 #pragma unroll
     for (auto& sum : sums.sum) sum = sum * factor + term;
@@ -62,27 +63,27 @@ __device__ Sums scale_add(Sums sums, std::uint32_t factor, std::uint32_t term) {
 
 constexpr int warps_per_block = 8;
 constexpr int threads_per_block = 32 * warps_per_block;
-constexpr int stages = 3;  // steps in flight or in use
-constexpr int unit = 16;   // pixels or rows
-constexpr int tiles = 3;   // tiles per warp
+constexpr int stages = 3;  // number of steps whose rows are in flight or in use
+constexpr int unit = 16;   // size of a unit, in pixels or rows
+constexpr int tiles = 3;   // number of tiles per warp
 constexpr int warp_bytes = tiles * unit;
 constexpr int strip_bytes = warps_per_block * warp_bytes;
 constexpr int out_row_bytes = strip_bytes + chunk_bytes;
-// Maximum number of units of K that the registers of a thread can hold row results for.
+// Maximum number of units of K for which a thread's registers can hold row results.
 constexpr int most_units = 5;
-// Blocks per multiprocessor, limited by the registers for the results that a thread keeps.
+// Returns the number of blocks per multiprocessor, which is limited by the registers for a thread's row results.
 constexpr int blocks_at_once(int units) { return units == 2 ? 3 : 2; }
-// Widest window that those units cover.
+// Number of taps of the widest window that most_units cover.
 constexpr int most_taps = unit * (most_units - 1) + 1;
 
 // Everything that a launch needs; passed as a kernel parameter.
 struct Job : WarpJob {
     WindowReach reach;
-    int lead_px;    // from the first pixel that a tile reads to its first result, a multiple of 4
-    int before_px;  // pixels of a slot before the strip's first result, a multiple of chunk_bytes
+    int lead_px;    // pixels that a tile reads before its first result, a multiple of 4
+    int before_px;  // pixels in a slot before the strip's first result, a multiple of chunk_bytes
 
-    std::uint32_t row_half;   // rounds the row sums, which are in units of 2^-16
-    std::uint32_t kept_bits;  // mask for the low bytes of four row results: six or eight fractional bits
+    std::uint32_t row_half;   // rounding term of the row sums, which are in units of 2^-16
+    std::uint32_t kept_bits;  // mask that keeps six or eight fractional bits in the low bytes of four row results
 
     // Twice the weight of each tap, starting with tap -margin.
     static constexpr int margin = unit + quad_px, distances = unit * most_units + 2 * margin;
@@ -103,9 +104,9 @@ struct SplitWeights {
 // Shared memory of a block: a ring of `stages` slots with 16 input rows each, two sets of result rows, and weights.
 template <int channels, int units>
 struct alignas(chunk_bytes) Memory {
-    // Pixels of a strip's row of results.
+    // Number of pixels in a row of a strip's results.
     static constexpr int strip_px = strip_bytes / channels;
-    // Bytes of a row that a strip's windows read, in chunks.
+    // Number of chunks of a row that a strip's windows read.
     static constexpr int slot_chunks =
         ((strip_px - unit + unit * units + unit - quad_px) * channels + chunk_bytes - 1) / chunk_bytes;
     // The stride in words is a multiple of four but not of eight, so that eight rows use different banks.
@@ -117,7 +118,8 @@ struct alignas(chunk_bytes) Memory {
     std::uint16_t weights[Job::distances];
 };
 
-// A product over `units` units. The operands are stored unit by unit; the left one has two halves per unit.
+// Returns `sums` plus the product over `units` units. The operands are stored unit by unit; the left one has two halves
+// per unit.
 template <int units>
 __device__ Sums multiply_add(Sums sums, const std::uint32_t (&left)[units][2], const std::uint32_t* right) {
 #pragma unroll
@@ -133,8 +135,8 @@ __device__ Sums multiply_add(Sums sums, const std::uint32_t (&left)[units][2], c
 __device__ int outer() { return static_cast<int>(threadIdx.x) % 32 / 4; }
 __device__ int inner() { return static_cast<int>(threadIdx.x) % 4; }
 
-// Writes the left operand of the first product to shared memory. A lane has columns 2 * outer and 2 * outer + 1 and, of
-// each unit, the four pixels from 4 * inner on. The high bytes of all units come first, then the low bytes.
+// Writes the left operand of the first product to shared memory. A lane holds columns 2 * outer and 2 * outer + 1 and,
+// for each unit, the four pixels from 4 * inner on. The high bytes of all units come first, then the low bytes.
 template <int units>
 __device__ void lay_row_weights(const Job& job, const std::uint16_t* weights, uint4 (&to)[units][32]) {
     for (int at = static_cast<int>(threadIdx.x); at < 32 * 2 * units; at += threads_per_block) {
@@ -147,8 +149,8 @@ __device__ void lay_row_weights(const Job& job, const std::uint16_t* weights, ui
     }
 }
 
-// The right operand of the second product, for rows 8 * half + outer of the results. Of each unit a lane has the rows 2
-// * inner and 2 * inner + 1, and those eight rows further down.
+// Right operand of the second product, for rows 8 * half + outer of the results. For each unit, a lane holds the rows 2
+// * inner and 2 * inner + 1 and the two rows that are eight rows further down.
 template <int units>
 struct ColumnWeights {
     std::uint32_t low[2][units], high[2][units];
@@ -171,12 +173,12 @@ struct ColumnWeights {
     }
 };
 
-// The row results of a window's rows in 16 columns: a shift register in the second product's left operand layout.
+// Row results of a window's rows in 16 columns: a shift register in the second product's left operand layout.
 template <int units>
 struct Tile {
-    std::uint32_t low[units][2] = {}, high[units][2] = {};  // halves for two columns, four rows each
+    std::uint32_t low[units][2] = {}, high[units][2] = {};  // per unit: two columns of four rows each
 
-    // Moves up by one unit and appends the sums of the next 16 rows, eight in `upper` and eight in `lower`.
+    // Shifts the rows up by one unit and appends the sums of the next 16 rows, eight in `upper` and eight in `lower`.
     __device__ void add(const Sums& upper, const Sums& lower, std::uint32_t kept_bits) {
 #pragma unroll
         for (int column = 0; column < 2; ++column) {
@@ -203,11 +205,11 @@ struct Tile {
     }
 };
 
-// The first product for eight rows. `from` is the lane's first word of its row.
+// Computes the first product for eight rows. `from` points to the first word that the lane reads in its row.
 template <int channels, int units>
 __device__ void weigh_rows(const std::uint32_t* from, const uint4 (&row_weights)[units][32], std::uint32_t half,
                            Sums (&sums)[tiles]) {
-    // Words per channel for BGR. For gray the tiles' words overlap, each starting one further.
+    // Number of words per channel. For gray images, the tiles' words overlap: each tile starts one word further on.
     constexpr int words = channels == 3 ? units : units + tiles - 1;
     std::uint32_t pixels[channels][words];
 #pragma unroll
@@ -233,7 +235,7 @@ __device__ void weigh_rows(const std::uint32_t* from, const uint4 (&row_weights)
             weights[which / (2 * units)][which % (2 * units) / 2][which % 2] = part[word];
         }
     }
-    // The pixels of a tile.
+    // Returns the pixels of a tile.
     const auto of_tile = [&](int tile) { return channels == 3 ? pixels[tile % channels] : pixels[0] + tile; };
 #pragma unroll
     for (int tile = 0; tile < tiles; ++tile) sums[tile] = multiply_add<units>({}, weights[0], of_tile(tile));
@@ -242,7 +244,8 @@ __device__ void weigh_rows(const std::uint32_t* from, const uint4 (&row_weights)
         sums[tile] = multiply_add<units>(scale_add(sums[tile], 256, half), weights[1], of_tile(tile));
 }
 
-// Stores results of two columns and of two rows, `out_row_bytes` apart. `to` is the lane's position in the upper row.
+// Stores the results for two columns of each tile and two rows, which are `out_row_bytes` apart. `to` is the lane's
+// position in the upper row.
 template <int channels>
 __device__ void store_results(const Sums (&sums)[tiles], std::uint8_t* to) {
 #pragma unroll
@@ -259,8 +262,8 @@ __device__ void store_results(const Sums (&sums)[tiles], std::uint8_t* to) {
     }
 }
 
-// One step: wait for 16 input rows, start the load for the step after next, store the previous step's results, then
-// both products. The first units - 1 steps only fill the tiles.
+// Each step waits for 16 input rows, starts the load for the step after next, stores the previous step's results, and
+// computes both products. The first units - 1 steps only fill the tiles.
 template <int channels, int units>
 __global__ void __launch_bounds__(threads_per_block, blocks_at_once(units))
     matrix_kernel(__grid_constant__ const Job job) {
@@ -337,7 +340,7 @@ __global__ void __launch_bounds__(threads_per_block, blocks_at_once(units))
     take_away(steps - 1);
 }
 
-// Divides images of `shape` among blocks.
+// Makes the plan: divides images of `shape` among blocks.
 template <int channels, int units>
 FilterOnDevice plan(Job job, const Shape& shape, Border border, Executor& executor) {
     const int strips = cuda::parts(shape.width * channels, strip_bytes);
@@ -359,10 +362,10 @@ FilterOnDevice plan(const Job& job, int units, const Shape& shape, Border border
                       : plan<channels, 5>(job, shape, border, executor);
 }
 
-// Pixels that a tile reads before its first result.
+// Returns the number of pixels that a tile reads before its first result.
 int lead_px(const GaussianWeights& weights) { return cuda::parts(weights.reach.before, quad_px) * quad_px; }
 
-// Number of units that the windows of 16 pixels read.
+// Returns the number of units that the windows of 16 pixels read.
 int units_of(const GaussianWeights& weights) {
     return cuda::parts(lead_px(weights) + unit + weights.reach.after, unit);
 }

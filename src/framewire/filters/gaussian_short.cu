@@ -14,7 +14,7 @@ namespace {
 
 constexpr int warps_per_block = 4;
 constexpr int blocks_per_multiprocessor = 4;
-constexpr int stages = 4;  // pairs of rows in flight or in use
+constexpr int stages = 4;  // number of pairs of rows that are in flight or in use
 constexpr int least_taps = 2, most_taps = gaussian_most_short_taps;
 
 // Everything that a launch needs; passed as a kernel parameter.
@@ -26,9 +26,9 @@ struct Job : WarpJob {
 // Compile-time geometry of a window of `taps`.
 template <int taps>
 struct Pairs {
-    // Extent of the window.
+    // Number of taps before and after the middle one.
     static constexpr int before = taps / 2, after = taps - 1 - before;
-    static constexpr int seen = (taps + 2) / 2;  // pairs of rows that two rows of results read
+    static constexpr int seen = (taps + 2) / 2;  // number of pairs of rows that two rows of results read
 
     // Returns true if the window of a pixel reads the quad before its own (0), its own (1) or the next one (2).
     static __device__ constexpr bool sees(int pixel, int word) {
@@ -64,11 +64,12 @@ struct LaneRow {
     }
 };
 
-// Results of two rows each, the upper one's in the lower half; in units of 1/64, times 4.
+// Row results of two rows per element, with the upper row's in the lower half. They are multiples of 1/64, stored in
+// 256ths.
 template <int channels>
 using LanePairs = std::uint32_t[channels][WarpStrip<channels>::lane_px];
 
-// Row pass for one pixel of one channel.
+// Returns the row pass's result for one pixel of one channel.
 template <int channels, int taps>
 __device__ std::uint32_t weigh_row(const Job& job, const LaneRow<channels>& row, int plane, int x) {
     std::uint32_t sum = 2;
@@ -79,7 +80,7 @@ __device__ std::uint32_t weigh_row(const Job& job, const LaneRow<channels>& row,
     return sum;
 }
 
-// Row pass for two rows, from their slots in shared memory.
+// Runs the row pass for two rows, from their slots in shared memory.
 template <int channels, int taps>
 __device__ __forceinline__ void weigh_rows(const Job& job, const std::uint8_t* upper_slot,
                                            const std::uint8_t* lower_slot, LanePairs<channels>& pairs) {
@@ -99,13 +100,13 @@ __device__ __forceinline__ void weigh_rows(const Job& job, const std::uint8_t* u
                 byte_perm(pairs[plane][x], weigh_row<channels, taps>(job, row, plane, x), 0x5410) & 0xfffcfffc;
 }
 
-// Byte 2 of each sum: the results, rounded.
+// Returns byte 2 of each sum, which is the rounded result.
 __device__ std::uint32_t rounded(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
     return byte_perm(byte_perm(a, b, 0x62), byte_perm(c, d, 0x62), 0x5410);
 }
 
-// Column pass for one row of results, from the pairs of rows that it reads, starting with the ring's oldest. Stores
-// them at the lane's position in `row`.
+// Runs the column pass for one row of results, from the pairs of rows in `ring`, starting with the pair at `oldest`.
+// Stores the results at the lane's position in `row`.
 template <int channels, int taps>
 __device__ __forceinline__ void weigh_columns(const std::uint32_t (&weights)[3],
                                               const LanePairs<channels> (&ring)[Pairs<taps>::seen], int oldest,
@@ -128,8 +129,7 @@ __device__ __forceinline__ void weigh_columns(const std::uint32_t (&weights)[3],
     WarpStrip<channels>::store(result, row);
 }
 
-// The steps are unrolled by the length of the ring, so that ring positions are compile-time constants and stay in
-// registers.
+// Unrolls the steps by the length of the ring, so that ring positions are compile-time constants and stay in registers.
 template <int channels, int taps>
 __global__ void __launch_bounds__(32 * warps_per_block, blocks_per_multiprocessor)
     short_kernel(__grid_constant__ const Job job) {
@@ -160,7 +160,8 @@ __global__ void __launch_bounds__(32 * warps_per_block, blocks_per_multiprocesso
     for (int step = 0; step < stages - 1; ++step) fetch(step);
 
     LanePairs<channels> ring[P::seen];
-    // One step with the ring position `place`: row pass for two rows, and column pass if the window is complete.
+    // Runs one step with the ring position `place`: the row pass for two rows, and the column pass if the window is
+    // complete.
     const auto run_step = [&](int place, int step) {
         if (step >= steps) return;
         auto& slot = memory.slot[step % stages];
@@ -205,7 +206,7 @@ void set_weights(Job& job, const GaussianWeights& weights) {
     }
 }
 
-// Divides images of `shape` among warps.
+// Makes the plan: divides images of `shape` among warps.
 template <int channels, int taps>
 FilterOnDevice plan(Job job, const Shape& shape, Border border, Executor& executor) {
     const int strips = cuda::parts(shape.width, WarpStrip<channels>::out_px);

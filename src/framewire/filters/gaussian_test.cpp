@@ -38,7 +38,7 @@ void check(Backend backend, GaussianParameters parameters, int channels, NamedBo
          .shapes = std::move(shapes)});
 }
 
-// Shapes smaller and larger than most windows, and with partial tiles.
+// Returns shapes smaller and larger than most windows, some with partial tiles.
 std::vector<Shape> few_shapes(int channels) {
     return {{1, 1, 1, channels}, {2, 3, 5, channels}, {1, 37, 301, channels}, {1, 131, 9, channels}};
 }
@@ -63,7 +63,7 @@ TEST_P(GaussianTest, EverySizeEqualsTheFixedPointFormula) {
               {{1, 9, 43, size % 2 ? 3 : 1}});
 }
 
-// From sigmas so small that taps vanish, to ones that weigh all taps equally.
+// The sigmas range from ones so small that taps vanish to ones so large that all taps weigh the same.
 TEST_P(GaussianTest, EverySigmaEqualsTheFixedPointFormula) {
     for (const double sigma : {1e-9, 0.1, 0.3, 0.5, 1.0, 2.5, 40.0, 1000.0})
         for (const int size : {1, 4, 15, 254, 255})

@@ -10,7 +10,7 @@
 namespace framewire {
 namespace {
 
-// Enough for any sensible measure, and little enough for any stack.
+// Maximum depth of nesting: enough for any sensible measure, but safe for any stack.
 constexpr int most_nested = 32;
 
 // Recursive-descent parser: sum = product {(+|-) product}; product = factor {(*|/) factor}; factor = [-] (NUMBER[%] |
@@ -55,7 +55,8 @@ private:
         }
     }
 
-    // factor = [-] (NUMBER[%] | NAME | '(' sum ')'). The only recursion, so the depth is limited here.
+    // factor = [-] (NUMBER[%] | NAME | '(' sum ')'). Every recursion passes through this function, so it limits the
+    // depth.
     double factor() {
         if (++nested_ > most_nested) fail_here("is nested too deeply");
         double value;
@@ -91,7 +92,7 @@ private:
         return *value;
     }
 
-    // Pixels that a name stands for; nothing if the name is unknown or has no value here.
+    // Returns the value of a name, in pixels; nothing if the name is unknown or has no value here.
     std::optional<double> value_of(std::string_view name) const {
         if (name == "iw" || name == "in_w") return names_.in_width;
         if (name == "ih" || name == "in_h") return names_.in_height;
@@ -101,7 +102,7 @@ private:
     }
 
     void skip_spaces() { rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size())); }
-    // Removes `c` and the spaces around it, if the text continues with it.
+    // Removes `c` and the spaces around it if the remaining text starts with it. Returns true if so.
     bool take(char c) {
         skip_spaces();
         if (rest_.empty() || rest_[0] != c) return false;
@@ -110,7 +111,7 @@ private:
         return true;
     }
 
-    // Fails with the rest of the text as the position of the problem.
+    // Throws Error{usage}; the message quotes the remaining text as the position of the problem.
     [[noreturn]] void fail_here(std::string_view problem) const {
         const auto where = rest_.empty() ? std::string("its end") : fmt::format("'{}'", rest_);
         const bool sizes = names_.out_width || names_.out_height;
@@ -154,7 +155,7 @@ Pixel opaque_color_from(const ParameterValues& values, int channels) {
 
 namespace {
 
-// Shape of the result. Throws Error{usage} if the rectangle is not inside the image.
+// Returns the shape of the result. Throws Error{usage} if the rectangle is not inside the image.
 Shape cropped(const CropParameters& part, const Shape& shape) {
     validate(shape, "crop's image");
     if (part.width < 1 || part.height < 1 || part.x < 0 || part.y < 0 || part.width > shape.width - part.x ||
@@ -263,7 +264,7 @@ FilterInfo flip_info() {
 
 namespace {
 
-// Shape of the result. Throws Error{usage} if the image does not fit.
+// Returns the shape of the result. Throws Error{usage} if the image does not fit.
 Shape padded(const PadParameters& pad, const Shape& shape) {
     validate(shape, "pad's image");
     const Shape to{shape.frames, pad.height, pad.width, shape.channels};
@@ -274,7 +275,7 @@ Shape padded(const PadParameters& pad, const Shape& shape) {
     return to;
 }
 
-// As in FFmpeg, a side of 0 means the image's own, and a negative position means the middle.
+// As in FFmpeg, a side of 0 keeps the image's side, and a negative position centers the image.
 PadParameters pad_parameters(const ParameterValues& values, const Shape& shape) {
     MeasureNames names{shape.width, shape.height};
     PadParameters pad{.color = opaque_color_from(values, shape.channels)};
@@ -293,7 +294,7 @@ PadParameters pad_parameters(const ParameterValues& values, const Shape& shape) 
 
 }  // namespace
 
-// A padded image is a PixelMap with negative offsets; PixelMoves fills what lies outside.
+// A padded image is a PixelMap with negative offsets; PixelMoves fills the pixels outside the image.
 PixelMoves pad(const PadParameters& parameters, const Shape& shape, Executor& executor) {
     const auto to = padded(parameters, shape);
     return {PixelMap{.x = -parameters.x, .y = -parameters.y}, parameters.color, shape, to, executor};

@@ -15,22 +15,22 @@ struct MeasureNames {
     std::optional<int> out_width{}, out_height{};  ///< ow, oh, out_w, out_h, if they are known
 };
 
-/// Evaluates a length or a position in the notation of FFmpeg's users: "640", "50%", "iw/2", "(ow-iw)/2". Supports
-/// numbers, the names above, + - * / and parentheses; N% is that share of `whole` pixels. The result is an integer,
-/// rounded towards zero as in FFmpeg (33.3% of 100 is 33). Throws Error{usage} with the position in the text on
-/// anything else, and on results beyond 1e9. `what` names the parameter in messages.
+/// Evaluates a length or a position in FFmpeg's notation: "640", "50%", "iw/2", "(ow-iw)/2". Supports numbers, the
+/// names above, + - * / and parentheses; N% is that share of `whole` pixels. The result is an integer, rounded towards
+/// zero as in FFmpeg (33.3% of 100 is 33). Throws Error{usage} on any other text, with the position in the text, and on
+/// results beyond 1e9. `what` names the parameter in messages.
 int measure(std::string_view text, std::string_view what, int whole, const MeasureNames& names);
 
-/// The `color` parameter of filters that add pixels around the image.
+/// Returns the `color` parameter of filters that add pixels around the image.
 ParameterInfo opaque_color_parameter(std::string_view help);
 
-/// The value of `color` for images with `channels`; for gray images, its weighted gray. Throws Error{usage} if the text
-/// is not a color or has an alpha.
+/// Returns the value of `color` for images with `channels` channels: the color itself, or its weighted gray value for
+/// gray images. Throws Error{usage} if the text is not a color or has an alpha.
 Pixel opaque_color_from(const ParameterValues& values, int channels);
 
 /// A rearrangement of an image's pixels, without change of their values.
 struct PixelMove {
-    /// From result to image.
+    /// Map from the result's pixels to the image's.
     PixelMap map{};
     Pixel outside = 0;  ///< color of pixels whose source lies outside the image
     Shape to{};         ///< shape of the result
@@ -48,10 +48,10 @@ struct CropParameters {
 /// is not allowed or the rectangle is not entirely inside the image.
 PixelMoves crop(const CropParameters& parameters, const Shape& shape, Executor& executor);
 
-/// Registry entry of `crop`.
+/// Returns the registry entry of `crop`.
 FilterInfo crop_info();
 
-/// Parameters of flip(). Both together are a half turn.
+/// Parameters of flip(). Both together rotate by 180 degrees.
 struct FlipParameters {
     bool left_right = true;   ///< swap left and right
     bool top_bottom = false;  ///< swap top and bottom
@@ -60,7 +60,7 @@ struct FlipParameters {
 /// Makes a plan that mirrors each image. Throws Error{usage} on a shape that is not allowed.
 PixelMoves flip(const FlipParameters& parameters, const Shape& shape, Executor& executor);
 
-/// Registry entry of `flip`.
+/// Returns the registry entry of `flip`.
 FilterInfo flip_info();
 
 /// Size of a padded picture and position of the image in it, in pixels.
@@ -76,7 +76,7 @@ struct PadParameters {
 /// are not allowed, and if the image does not fit.
 PixelMoves pad(const PadParameters& parameters, const Shape& shape, Executor& executor);
 
-/// Registry entry of `pad`.
+/// Returns the registry entry of `pad`.
 FilterInfo pad_info();
 
 }  // namespace framewire

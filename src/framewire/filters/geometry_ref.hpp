@@ -64,7 +64,8 @@ inline void quarter_turns_reference(int quarters, HostView<const std::uint8_t> i
             }
 }
 
-/// Sets each byte of a result to byte(x, y, at). at(x, y) is the image's byte at that position, or the border's.
+/// Sets each byte of a result to byte(x, y, at). at(x, y) is the image's byte at that position, or the color's if the
+/// position lies outside.
 template <class Byte>
 void for_rotated(HostView<const std::uint8_t> in, HostView<std::uint8_t> out, Pixel color, Byte&& byte) {
     const auto &from = in.shape(), &to = out.shape();
@@ -81,7 +82,7 @@ void for_rotated(HostView<const std::uint8_t> in, HostView<std::uint8_t> out, Pi
                 }
 }
 
-/// Reference for other angles: the fixed-point formula.
+/// Reference for rotations by other angles: the fixed-point formula.
 inline void rotate_reference(const RotateMap& map, Pixel color, HostView<const std::uint8_t> in,
                              HostView<std::uint8_t> out) {
     for_rotated(in, out, color, [&](int x, int y, auto&& at) {
@@ -93,7 +94,7 @@ inline void rotate_reference(const RotateMap& map, Pixel color, HostView<const s
     });
 }
 
-/// The definition in float64.
+/// Definition of a rotation by any angle, in float64.
 inline void rotate_formula(double degrees, Pixel color, HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     const auto &from = in.shape(), &to = out.shape();
     const double angle = degrees * std::numbers::pi / 180, cosine = std::cos(angle), sine = std::sin(angle);
@@ -108,8 +109,8 @@ inline void rotate_formula(double degrees, Pixel color, HostView<const std::uint
     });
 }
 
-/// Reference for columns, then rows, with any number type, pixel by pixel. `taps_of(down, index)` returns ExactTaps or
-/// the like for a row of the result (`down`) or for a pixel along it.
+/// Reference for scaling columns and then rows, pixel by pixel, with any number type. `taps_of(down, index)` returns
+/// ExactTaps or a similar type: for row `index` of the result if `down`, otherwise for column `index`.
 template <class Number, class TapsOf, class AfterColumns, class AfterRows>
 void scaled_reference(HostView<const std::uint8_t> in, HostView<std::uint8_t> out, TapsOf&& taps_of,
                       AfterColumns&& after_columns, AfterRows&& after_rows) {
@@ -143,7 +144,7 @@ void scaled_reference(HostView<const std::uint8_t> in, HostView<std::uint8_t> ou
         }
 }
 
-/// Reference for tests and benchmarks: the fixed-point formula.
+/// Reference for scaling in tests and benchmarks: the fixed-point formula.
 inline void scale_reference(ScaleMethod method, HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     struct Taps {
         int first;
@@ -163,7 +164,7 @@ inline void scale_reference(ScaleMethod method, HostView<const std::uint8_t> in,
         [&](int sum) { return static_cast<std::uint8_t>(std::clamp(floor_shift(sum, scale_row_shift), 0, 255)); });
 }
 
-/// The definition, in float64 throughout.
+/// Definition of scaling, in float64 throughout.
 inline void scale_formula(ScaleMethod method, HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     scaled_reference<double>(
         in, out,

@@ -13,12 +13,12 @@ namespace {
 constexpr MeasureNames of_input{640, 481};
 constexpr MeasureNames of_both{640, 481, 100, 51};
 
-// Value of a measure of width 640 by default.
+// Returns the value of a measure. Percentages refer to `whole`.
 int in_pixels(std::string_view text, const MeasureNames& names = of_input, int whole = 640) {
     return measure(text, "w", whole, names);
 }
 
-// Message of the error that a measure causes.
+// Returns the message of the error that a measure causes.
 std::string refusal(std::string_view text, const MeasureNames& names = of_input) {
     try {
         const int value = in_pixels(text, names);
@@ -49,7 +49,7 @@ TEST(Measure, PercentagesAreOfTheWhole) {
     EXPECT_EQ(in_pixels("12.5% + 1"), 81);
 }
 
-// As in FFmpeg; but 29 % of 100 is 29, although the double is slightly below.
+// Results are rounded as in FFmpeg, but 29% of 100 is 29, although the double is slightly smaller.
 TEST(Measure, RoundsTowardsZero) {
     EXPECT_EQ(in_pixels("ih/2"), 240);
     EXPECT_EQ(in_pixels("-ih/2"), -240);
@@ -70,7 +70,7 @@ TEST(Measure, RejectsInvalidMeasures) {
     EXPECT_EQ(refusal("1e10"), "w '1e10' is 10000000000, which is not a valid length");
 }
 
-// Text from clients may nest as deeply as it is long.
+// Clients may send text with any depth of nesting.
 TEST(Measure, RejectsDeepNesting) {
     const auto nested = [](int depth) { return std::string(static_cast<std::size_t>(depth), '('); };
     EXPECT_EQ(in_pixels(nested(20) + "7" + std::string(20, ')')), 7);
@@ -93,7 +93,7 @@ TEST_P(CropTest, EqualsTheFormula) {
                  const auto& out = images.out.shape();
                  crop_reference({in.width / 4, in.height - out.height, out.width, out.height}, images.in, images.out);
              }});
-        // The whole image, by the defaults.
+        // The defaults select the whole image.
         kit::check_filter(GetParam(), {.info = crop_info(),
                                        .values = {},
                                        .channels = channels,
@@ -186,7 +186,7 @@ TEST_P(PadTest, EqualsTheFormula) {
     }
 }
 
-// As in FFmpeg, 0 keeps a side, and negative positions mean the middle.
+// As in FFmpeg, 0 keeps a side, and negative positions center the image.
 TEST(Pad, NegativePositionsMeanTheMiddle) {
     const auto info = pad_info();
     const Shape shape{1, 4, 6, 1};

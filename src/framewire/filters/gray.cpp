@@ -23,7 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using GrayD8 = hn::ScalableTag<std::uint8_t>;
 
-// Stores a vector of gray values as one-channel or as three equal channels.
+// Stores a vector of gray values as one channel or as three equal channels.
 HWY_INLINE void store_gray(hn::VFromD<GrayD8> gray, int channels, std::uint8_t* to) {
     if (channels == 1)
         hn::StoreU(gray, GrayD8(), to);
@@ -92,14 +92,14 @@ void gray_span(GrayMethod method, const std::uint8_t* in, int in_channels, std::
     HWY_DYNAMIC_DISPATCH(gray_span)(in, in_channels, pixels, gray_weights(method), out_channels, out);
 }
 
-// Validates both shapes, because the result has other channels.
+// Validates both shapes, because the result may have a different number of channels.
 Gray::Gray(GrayParameters parameters, const Shape& shape, Executor& executor)
     : parameters_(parameters), shape_(shape), executor_(&executor) {
     validate(shape, "gray's image");
     validate(output_shape(), "gray's result");
 }
 
-// Any run of pixels can be converted alone, so dense images are divided across rows.
+// Any run of pixels can be converted independently, so dense images are divided without regard to rows.
 void Gray::run(const FilterImages<MemorySpace::host>& images) const {
     validate(images.in, shape_, "gray's image");
     validate(images.out, output_shape(), "gray's result");

@@ -11,7 +11,7 @@ namespace {
 constexpr int threads_per_block = warp_store_threads;
 constexpr int group_px = gray_group_px;  // pixels per thread
 
-// Geometry of a launch: the rows of a batch. A dense batch counts as one long row.
+// Geometry of a launch: the rows of a batch. A dense batch is treated as one long row.
 struct Rows {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(threads_per_block) gray_kernel(Rows rows, Spli
         store_gray(load_gray<in_channels>(in, weights), out_channels, is_whole_warp(x, rows.row_px), out);
         return;
     }
-    // Unaligned groups, and the end of a row.
+    // Handle unaligned groups and the end of a row.
     const auto pixels = static_cast<int>(min(std::int64_t{group_px}, rows.row_px - x));
     for (int pixel = 0; pixel < pixels; ++pixel) {
         const auto gray = load_gray_pixel<in_channels>(in + pixel * in_channels, weights);
@@ -54,7 +54,7 @@ void launch(const Rows& rows, int row_count, const SplitWeights& weights, bool a
 
 }  // namespace
 
-// A dense batch is one launch with one long row; otherwise as many rows per launch as fit a grid.
+// A dense batch takes one launch with one long row. Otherwise, each launch takes as many rows as fit a grid.
 void Gray::run(const FilterImages<MemorySpace::device>& images) const {
     validate(images.in, shape_, "gray's image");
     validate(images.out, output_shape(), "gray's result");

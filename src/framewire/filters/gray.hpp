@@ -9,13 +9,13 @@ namespace framewire {
 
 /// Parameters of Gray.
 struct GrayParameters {
-    /// Weights of the channels.
+    /// Method that determines the weights of the channels.
     GrayMethod method = GrayMethod::weighted;
     int channels = 3;  ///< channels of the result: 3 (the gray value in each channel) or 1
 };
 
-/// Gray from BGR (streaming report, section 7), with the weights of GrayMethod. A one-channel image is its own gray
-/// value.
+/// Converts BGR images to gray (streaming report, section 7), with the weights of GrayMethod. A one-channel image is
+/// its own gray value.
 ///
 /// `in` and `out`: frames x height x width, any strides and alignment, no overlap.
 class Gray {
@@ -23,12 +23,12 @@ public:
     /// Throws Error{usage} on a shape or channel count that is not allowed.
     Gray(GrayParameters parameters, const Shape& shape, Executor& executor);
 
-    /// Shape of the result: that of the image with the requested channels.
+    /// Returns the shape of the result: that of the image with the requested channels.
     Shape output_shape() const { return shape_.with_channels(parameters_.channels); }
 
-    /// On the executor's threads; returns when done.
+    /// Runs on the executor's threads and returns when done.
     void run(const FilterImages<MemorySpace::host>& images) const;
-    /// Queued on the executor's stream.
+    /// Queues the filter on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
@@ -37,7 +37,7 @@ private:
     Executor* executor_;
 };
 
-/// Registry entry of `gray`.
+/// Returns the registry entry of `gray`.
 FilterInfo gray_info();
 
 /// Converts one run of pixels on the calling thread, for passes that fuse several filters. `in_channels` and
@@ -51,7 +51,7 @@ public:
     /// Takes the method from an operation of gray_info().
     explicit GrayOnDevice(const PointwiseOp& op)
         : weights_(split(gray_weights(static_cast<GrayMethod>(op.values[0])))) {}
-    /// The gray value in all three channels.
+    /// Returns the gray value in all three channels.
     FRAMEWIRE_HOST_DEVICE Pixel operator()(Pixel pixel) const { return gray_pixel(gray_of(pixel, weights_)); }
 
 private:

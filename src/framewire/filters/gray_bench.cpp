@@ -12,7 +12,7 @@ namespace framewire::bench {
 namespace {
 
 void bench_cpu(Session& session, int channels) {
-    // Different frames in turn, so that they come from memory and not from the cache of the previous run.
+    // The runs use this many frames in turn, so that each is read from memory and not from the cache.
     constexpr int frames = 16;
     const auto shape = bench_frame.with_frames(frames);
     HostImage in(shape), out(shape.with_channels(channels)), want(shape.with_channels(channels));

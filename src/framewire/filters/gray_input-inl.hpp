@@ -18,7 +18,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 
-/// Gray value of one BGR pixel.
+/// Returns the gray value of one BGR pixel.
 HWY_INLINE std::uint8_t gray_of_pixel(const std::uint8_t* bgr, const GrayWeights& weights) {
     const int sum = weights.b * bgr[0] + weights.g * bgr[1] + weights.r * bgr[2] + weights.rounding;
     return static_cast<std::uint8_t>(sum >> gray_shift);
@@ -56,13 +56,13 @@ public:
         rounding_ = hn::Set(D32(), weights.rounding);
     }
 
-    /// Number of pixels per call, one per lane.
+    /// Returns the number of pixels per call, one per lane.
     static HWY_INLINE std::int64_t pixels() { return static_cast<std::int64_t>(hwy::HWY_NAMESPACE::Lanes(D8())); }
-    /// Number of pixels that a call may read. Each of its four loads reads a whole vector but uses only 12 of every 16
-    /// bytes.
+    /// Returns the number of pixels that a call may read. Each of its four loads reads a whole vector but uses only 12
+    /// of every 16 bytes.
     static HWY_INLINE std::int64_t readable_px() { return pixels() + (pixels() / 4 + 2) / 3; }
 
-    /// Gray values of pixels() pixels starting at `bgr`.
+    /// Returns the gray values of pixels() pixels starting at `bgr`.
     HWY_INLINE V8 operator()(const std::uint8_t* bgr) const {
         const auto quarter_bytes = 3 * pixels() / 4;
         return narrow_to_bytes(D8(), quarter(bgr), quarter(bgr + quarter_bytes), quarter(bgr + 2 * quarter_bytes),
@@ -70,7 +70,7 @@ public:
     }
 
 private:
-    // A quarter of the result, in 32-bit lanes.
+    // Returns a quarter of the result, in 32-bit lanes.
     HWY_INLINE V32 quarter(const std::uint8_t* bgr) const {
         namespace hn = hwy::HWY_NAMESPACE;
         const auto bytes = spread_(hn::LoadU(D8(), bgr));

@@ -9,8 +9,8 @@
 
 namespace framewire {
 
-/// Gray values of four BGR pixels in three words, one per byte. Two dp2a instructions per pixel; the weights are
-/// arranged so that no byte of a word has to be moved (see SplitWeights).
+/// Returns the gray values of four BGR pixels, which are stored in three words, as one value per byte. Takes two dp2a
+/// instructions per pixel; the weights are arranged so that no byte of a word has to be moved (see SplitWeights).
 inline __device__ std::uint32_t gray_of_four(std::uint32_t w0, std::uint32_t w1, std::uint32_t w2,
                                              const SplitWeights& weights) {
     const auto rounding = weights.rounding;
@@ -31,25 +31,26 @@ inline __device__ uint3 repeat_three_times(std::uint32_t gray) {
 /// Pixels per group: three 16-byte vectors of BGR, or one of gray.
 inline constexpr int gray_group_px = lane_px;
 
-/// Gray values of 16 pixels. `in` is aligned to 16 bytes.
+/// Returns the gray values of 16 pixels. `in` is aligned to 16 bytes.
 template <int channels>
 __device__ uint4 load_gray(const std::uint8_t* in, const SplitWeights& weights) {
     const auto* words = reinterpret_cast<const uint4*>(in);
     if constexpr (channels == 1) return __ldg(words);
-    // Without a streaming hint, because each sector serves two of the loads.
+    // The loads have no streaming hint, because each sector serves two of them.
     const auto a = __ldg(words), b = __ldg(words + 1), c = __ldg(words + 2);
     return {gray_of_four(a.x, a.y, a.z, weights), gray_of_four(a.w, b.x, b.y, weights),
             gray_of_four(b.z, b.w, c.x, weights), gray_of_four(c.y, c.z, c.w, weights)};
 }
 
-/// Gray value of one pixel at any address.
+/// Returns the gray value of one pixel at any address.
 template <int channels>
 __device__ std::uint32_t load_gray_pixel(const std::uint8_t* in, const SplitWeights& weights) {
     if constexpr (channels == 1) return in[0];
     return gray_of(in[0] | in[1] << 8 | in[2] << 16, weights);
 }
 
-/// Gray values of a group of up to 16 pixels; the others are 0. `aligned`: `in` is aligned to 16 bytes.
+/// Returns the gray values of a group of up to 16 pixels; bytes beyond `pixels` are 0. If `aligned`, `in` is aligned to
+/// 16 bytes.
 template <int channels, bool aligned>
 __device__ uint4 load_gray_group(const std::uint8_t* in, int pixels, const SplitWeights& weights) {
     if (aligned && pixels == gray_group_px) return load_gray<channels>(in, weights);

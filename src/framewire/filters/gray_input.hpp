@@ -19,23 +19,23 @@ enum class GrayMethod {
 struct GrayWeights {
     /// Weights in units of 2^-15.
     std::int16_t b, g, r;
-    /// Added to the sum before the shift.
+    /// Rounding term, which is added to the sum before the shift.
     std::int32_t rounding;
 };
 
 /// Right shift after the weighted sum.
 inline constexpr int gray_shift = 15;
 
-/// The weights of a method.
+/// Returns the weights of a method.
 constexpr GrayWeights gray_weights(GrayMethod method) {
     return method == GrayMethod::weighted ? GrayWeights{3735, 19235, 9798, 1 << (gray_shift - 1)}
                                           : GrayWeights{10923, 10923, 10923, 0};
 }
 
-/// The weights as dp2a multiplies them by bytes: two per word, the first in the low half. They are doubled, so that the
-/// gray value is byte 2 of the sum and no shift is needed.
+/// Weights in the layout in which dp2a multiplies them by bytes: two per word, the first in the low half. They are
+/// doubled, so that the gray value is byte 2 of the sum and no shift is needed.
 struct SplitWeights {
-    std::uint32_t bg, gr, r_none, none_b;  ///< `none` has weight 0
+    std::uint32_t bg, gr, r_none, none_b;  ///< pairs of weights; `none` is the weight 0
     std::uint32_t rounding;
 };
 
@@ -51,8 +51,8 @@ inline SplitWeights split(const GrayWeights& weights) {
 /// Right shift for sums with the doubled weights.
 inline constexpr int gray_sum_shift = gray_shift + 1;
 
-/// Gray value of one pixel. `pixel` holds b, g, r in its low bytes; its highest byte has weight 0. Equal on host and
-/// device.
+/// Returns the gray value of one pixel. `pixel` holds b, g, r in its low bytes; its highest byte has weight 0. The
+/// result is the same on host and device.
 FRAMEWIRE_HOST_DEVICE inline std::uint32_t gray_of(std::uint32_t pixel, const SplitWeights& weights) {
 #ifdef __CUDA_ARCH__
     return __dp2a_hi(weights.r_none, pixel, __dp2a_lo(weights.bg, pixel, weights.rounding)) >> gray_sum_shift;

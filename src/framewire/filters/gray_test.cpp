@@ -30,7 +30,7 @@ TEST_P(GrayTest, AverageEqualsTheFormula) {
                                        .reference = reference(GrayMethod::average)});
 }
 
-// All 2^24 colours, as one 4096x4096 image.
+// Tests all 2^24 colours in one 4096x4096 image.
 TEST_P(GrayTest, BothMethodsMatchOnEveryColour) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{1, 4096, 4096, 3};

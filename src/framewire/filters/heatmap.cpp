@@ -23,7 +23,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::int64_t block_px = 512;  // pixels whose sums are kept in the L1 cache until their colors are looked up
 
-// Sums of the channels' absolute differences, one per pixel; three times the difference for a gray pixel.
+// Computes, for each pixel, the sum of the channels' absolute differences; for a gray pixel, three times the
+// difference.
 void sums_of(const std::uint8_t* in, const std::uint8_t* previous, int channels, std::int64_t pixels,
              std::uint16_t* sums) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -120,7 +121,7 @@ void HeatmapFromChanges::run(const ChangedBytes<MemorySpace::host>& changes, Hos
 namespace framewire {
 namespace {
 
-// Color for one sum of differences, from the formula.
+// Returns the color for one sum of differences by the formula.
 Pixel colour_of(int sum) {
     const double angle = std::numbers::pi * sum / max_heat;
     const auto channel = [](double value) {

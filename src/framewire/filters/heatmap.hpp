@@ -15,7 +15,7 @@ inline constexpr int max_heat = 3 * 255;
 /// each times 255, clamped to 0..255 and rounded to nearest. Two entries are added so that the table consists of whole
 /// 16-byte vectors.
 using HeatmapTable = std::array<Pixel, max_heat + 3>;
-/// The table, computed once in double precision. Both backends look colors up in it. Thread-safe.
+/// Returns the table, which is computed once, in double precision, and used by both backends. Thread-safe.
 const HeatmapTable& heatmap_table();
 
 /// Shows how much each pixel changed since the previous frame as a color: blue for none, green for half, red for most
@@ -27,12 +27,12 @@ public:
     /// Throws Error{usage} on a shape that is not allowed. On CUDA, uploads the table.
     Heatmap(const Shape& shape, Executor& executor);
 
-    /// Shape of the result: that of the image with three channels.
+    /// Returns the shape of the result: that of the image with three channels.
     Shape output_shape() const { return shape_.with_channels(3); }
 
-    /// On the executor's threads; returns when done.
+    /// Runs on the executor's threads and returns when done.
     void run(const FilterImages<MemorySpace::host>& images) const;
-    /// Queued on the executor's stream.
+    /// Queues the filter on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
@@ -41,23 +41,23 @@ private:
     cuda::DeviceBuffer table_;  // CUDA: the table on the GPU
 };
 
-/// The heat map computed from the differences that a difference encoder has already found, without reading the other
-/// pixels. The result equals Heatmap of the encoder's reference after and before the frame, which is what a viewer
-/// sees: changes within the threshold count as none. Positions outside the frame are skipped.
+/// Computes the heat map from the differences that a difference encoder has already found, without reading the other
+/// pixels. The result equals that of Heatmap for the encoder's reference after and before the frame, which is what a
+/// viewer sees: changes within the threshold do not count. Positions outside the frame are skipped.
 class HeatmapFromChanges {
 public:
     /// `shape` is that of the encoder's frames. Throws Error{usage} on a shape that is not allowed. On CUDA, uploads
     /// the table.
     HeatmapFromChanges(const Shape& shape, Executor& executor);
 
-    /// Shape of the result: that of the frames with three channels.
+    /// Returns the shape of the result: that of the frames with three channels.
     Shape output_shape() const { return shape_.with_channels(3); }
 
-    /// Draws one batch. `reference` is the encoder's reference after the frame. Any strides, no overlap. Has finished
-    /// when it returns.
+    /// Draws one batch. `reference` is the encoder's reference after the frame. Any strides, no overlap. Returns when
+    /// done.
     void run(const ChangedBytes<MemorySpace::host>& changes, HostView<const std::uint8_t> reference,
              HostView<std::uint8_t> out) const;
-    /// As above with everything in device memory; queued on the executor's stream.
+    /// Queues the same work for data in device memory on the executor's stream.
     void run(const ChangedBytes<MemorySpace::device>& changes, DeviceView<const std::uint8_t> reference,
              DeviceView<std::uint8_t> out) const;
 
@@ -67,7 +67,7 @@ private:
     cuda::DeviceBuffer table_;  // CUDA: the table on the GPU
 };
 
-/// Registry entry of `heatmap`.
+/// Returns the registry entry of `heatmap`.
 FilterInfo heatmap_info();
 
 /// Draws one run of pixels on the calling thread, for passes that fuse several filters. `out` has three channels and
@@ -79,7 +79,7 @@ void heatmap_span(const std::uint8_t* in, const std::uint8_t* previous, int chan
 /// executor.
 cuda::DeviceBuffer heatmap_table_for(const Executor& executor);
 
-/// Sum of the three channels' absolute differences: the index of the pixel's color in the table.
+/// Returns the sum of the three channels' absolute differences, which is the index of the pixel's color in the table.
 FRAMEWIRE_HOST_DEVICE inline int heat_of(Pixel now, Pixel before) {
 #ifdef __CUDA_ARCH__
     return static_cast<int>(__vsadu4(now, before));
@@ -93,8 +93,8 @@ FRAMEWIRE_HOST_DEVICE inline int heat_of(Pixel now, Pixel before) {
 #endif
 }
 
-/// Like heat_of(), but from a pixel's changes alone: those numbered first to end - 1, each at one of the pixel's bytes.
-/// `now` points to the pixel's current bytes. A single channel counts three times.
+/// Returns the same sum as heat_of(), computed from a pixel's changes alone: those with indices first to end - 1, each
+/// at one of the pixel's bytes. `now` points to the pixel's current bytes. A single channel counts three times.
 FRAMEWIRE_HOST_DEVICE inline int heat_of_changes(const std::uint8_t* now, const std::uint32_t* positions,
                                                  const std::uint8_t* differences, std::int64_t first, std::int64_t end,
                                                  int channels) {

@@ -20,7 +20,7 @@ TEST_P(HeatmapTest, EqualsTheFormula) {
                                        }});
 }
 
-// A row of 766 pixels with every possible sum of differences.
+// Tests every possible sum of differences in a row of 766 pixels.
 TEST(Heatmap, MatchesOnEverySum) {
     const Shape shape{1, 1, max_heat + 1, 3};
     HostImage in(shape), previous(shape), out(shape), want(shape);
@@ -35,7 +35,7 @@ TEST(Heatmap, MatchesOnEverySum) {
         .run(FilterImages<MemorySpace::host>{in.view(), previous.view(), out.view()});
     heatmap_reference(in.view(), previous.view(), want.view());
     EXPECT_EQ(kit::first_difference(out.view(), want.view()), std::nullopt);
-    // The ends and the middle, as in the report: blue, green, red.
+    // The colors at the ends and in the middle are the report's: blue, green, red.
     EXPECT_EQ(heatmap_table()[0], pixel_of(255, 0, 0));
     EXPECT_EQ(heatmap_table()[382], pixel_of(1, 255, 0));
     EXPECT_EQ(heatmap_table()[383], pixel_of(0, 255, 1));

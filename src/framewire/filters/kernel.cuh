@@ -10,22 +10,22 @@
 #include <cstdint>
 #include <limits>
 
-// For .cu files: four pixels of a row at a time ("quads"), one 32-bit word of bytes per channel.
+// For .cu files: functions for four pixels of a row at a time ("quads"), with one 32-bit word of bytes per channel.
 
 namespace framewire {
 
 /// Pixels per quad.
 inline constexpr int quad_px = 4;
 
-/// Number of bands into which to divide an image so that its strips and frames give four blocks per multiprocessor. For
-/// plans.
+/// Returns the number of bands into which a plan divides an image so that all strips of all frames together give at
+/// least four blocks per multiprocessor.
 inline int bands_for_all(int strips, int frames) {
     const int wanted_blocks = 4 * cuda::multiprocessors();
     return static_cast<int>((wanted_blocks - 1) / (std::int64_t{strips} * frames)) + 1;
 }
 
-/// Height of a band if the image is divided into `bands` bands or slightly fewer. A multiple of `step_rows`, equal for
-/// all bands but the last.
+/// Returns the height of a band if the image is divided into `bands` bands or slightly fewer: a multiple of
+/// `step_rows`, equal for all bands but the last.
 inline int band_rows(int height, int bands, int step_rows) {
     return cuda::parts(cuda::parts(height, bands), step_rows) * step_rows;
 }
@@ -51,8 +51,8 @@ struct Quad {
     std::uint32_t plane[channels];
 };
 
-/// __byte_perm() on host and device. From the highest to the lowest byte of the result, a digit of the selector names
-/// its source: 0 to 3 for the bytes of `low`, 4 to 7 for those of `high`.
+/// Computes __byte_perm() on host and device. From the highest to the lowest byte of the result, a digit of the
+/// selector names its source: 0 to 3 for the bytes of `low`, 4 to 7 for those of `high`.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t byte_perm(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
 #ifdef __CUDA_ARCH__
     return __byte_perm(low, high, selector);
@@ -85,7 +85,7 @@ FRAMEWIRE_HOST_DEVICE constexpr BgrWords interleave(const Quad<3>& quad) {
 }
 
 #ifndef __CUDA_ARCH__
-// Bytes b0 g0 r0 b1, g1 r1 b2 g2, r2 b3 g3 r3; channel c of pixel p has the value 0x10 * p + c.
+// Test data: bytes b0 g0 r0 b1, g1 r1 b2 g2, r2 b3 g3 r3. Channel c of pixel p has the value 0x10 * p + c.
 static_assert(planes_of(0x10'02'01'00, 0x21'20'12'11, 0x32'31'30'22).plane[0] == 0x30'20'10'00);
 static_assert(planes_of(0x10'02'01'00, 0x21'20'12'11, 0x32'31'30'22).plane[1] == 0x31'21'11'01);
 static_assert(planes_of(0x10'02'01'00, 0x21'20'12'11, 0x32'31'30'22).plane[2] == 0x32'22'12'02);
@@ -94,19 +94,19 @@ static_assert(interleave({{0x30'20'10'00, 0x31'21'11'01, 0x32'22'12'02}}).word[1
 static_assert(interleave({{0x30'20'10'00, 0x31'21'11'01, 0x32'22'12'02}}).word[2] == 0x32'31'30'22);
 #endif
 
-/// The input image of a window, extended beyond its edges by the border.
+/// Input image of a window filter, extended beyond its edges by the border.
 struct QuadSource {
     /// The image.
     cuda::KernelImage<const std::uint8_t> rows;
-    /// Its size, in pixels.
+    /// Size of the image, in pixels.
     int width, height;
-    /// Pixels outside it.
+    /// Source of pixels outside the image.
     Border border;
-    bool words;  ///< every row starts at a multiple of 4
+    bool words;  ///< true if every row starts at a multiple of 4 bytes
 
-    /// Uninitialised; for members of jobs.
+    /// Leaves the members uninitialised; for members of jobs.
     QuadSource() = default;
-    /// For plans, before an image is known.
+    /// Sets everything but the image; for plans.
     QuadSource(const Shape& shape, Border beyond)
         : width(shape.width), height(shape.height), border(beyond), words(false) {}
     /// Sets the image of the next launch.
@@ -118,8 +118,8 @@ struct QuadSource {
     /// Returns true if pixels x to x + 3 can be read as words. `x` is a multiple of 4.
     __device__ bool has_words(int x) const { return words && x >= 0 && x + quad_px <= width; }
 
-    /// The words of pixels x to x + 3 of row y, if has_words(x). Free of branches, so that the loads of consecutive
-    /// calls overlap. `y` may lie outside the image.
+    /// Returns the words of pixels x to x + 3 of row y. Requires has_words(x). Free of branches, so that the loads of
+    /// consecutive calls overlap. `y` may lie outside the image.
     template <int channels>
     __device__ Quad<channels> load_words(int frame, int y, int x) const {
         const int from = border_index(y, height, border);
@@ -133,7 +133,7 @@ struct QuadSource {
         return quad;
     }
 
-    /// Pixels x to x + 3 of row y, channel by channel; all may lie outside the image.
+    /// Returns pixels x to x + 3 of row y, channel by channel; all may lie outside the image.
     template <int channels>
     __device__ Quad<channels> load_pixels(int frame, int y, int x) const {
         Quad<channels> quad{};
@@ -180,7 +180,8 @@ __device__ void load_column(const QuadSource& source, int frame, int y, int x, i
     }
 }
 
-/// Stores pixels x to x + 3 of a row, as far as they lie within its width. `aligned`: rows start at a multiple of 4.
+/// Stores pixels x to x + 3 of a row, as far as they lie within its width. If `aligned`, rows start at multiples of 4
+/// bytes.
 template <int channels>
 __device__ void store_quad(std::uint8_t* row, int x, int width, bool aligned, const Quad<channels>& quad) {
     if (aligned && x + quad_px <= width) {
@@ -215,8 +216,8 @@ namespace framewire {
 
 using cuda::chunk_bytes;
 
-/// Copies bytes begin to end - 1 of a slot from a row that is not aligned, and clears the others. Not inlined, because
-/// the unrolled code around it has to fit the instruction cache.
+/// Copies bytes begin to end - 1 of a slot from a row that is not aligned, and clears the slot's other bytes. Not
+/// inlined, because the unrolled code around it has to fit the instruction cache.
 template <int threads>
 __device__ __noinline__ void copy_bytes_to_slot(std::uint8_t* slot, const std::uint8_t* from, int begin, int end,
                                                 int slot_bytes) {
@@ -224,7 +225,7 @@ __device__ __noinline__ void copy_bytes_to_slot(std::uint8_t* slot, const std::u
         slot[byte] = byte >= begin && byte < end ? from[byte] : std::uint8_t{0};
 }
 
-/// Copies bytes begin to end - 1 of a row of results that do not fill whole chunks.
+/// Copies bytes begin to end - 1 of a row of results, which do not fill whole chunks.
 template <int threads>
 __device__ __noinline__ void copy_bytes_from(const std::uint8_t* from, std::uint8_t* to, int begin, int end) {
     for (int byte = begin + static_cast<int>(threadIdx.x) % threads; byte < end; byte += threads) to[byte] = from[byte];
@@ -237,8 +238,8 @@ class StagedRows {
 public:
     static_assert(slot_bytes % chunk_bytes == 0 && slot_bytes < 1 << 15);
 
-    /// The strip's windows read pixels `x_begin` to `x_end` - 1, as far as they lie in the slot. `chunks` says that all
-    /// rows are aligned to chunk_bytes.
+    /// The strip's windows read pixels `x_begin` to `x_end` - 1, as far as they lie in the slot. If `chunks`, all rows
+    /// are aligned to chunk_bytes.
     __device__ StagedRows(const QuadSource& source, bool chunks, int frame, int first_byte, int x_begin, int x_end)
         : source_(source),
           first_(source.rows.row(frame, 0) + first_byte),
@@ -254,7 +255,7 @@ public:
         const int right = source.border == Border::zero ? 0 : max(0, x_end - max(source.width, x_begin));
 #pragma unroll
         for (int at = 0; at < border_each; ++at) {
-            border_[at] = nowhere | skipped_bytes_;  // a byte of the image
+            border_[at] = nowhere | skipped_bytes_;  // no target; the source is any byte of the image
             const int byte = thread() + at * threads;
             if (byte >= (left + right) * channels) continue;
             const int pixel = byte / channels, channel = byte % channels;
@@ -267,14 +268,14 @@ public:
         has_border_ = left + right > 0;
     }
 
-    /// Starts copying row `y` to a slot; a row outside the image is taken from the border or black.
-    /// cuda::commit_copies() closes the group.
+    /// Starts copying row `y` to a slot. A row outside the image is replaced by the border's row or by black. The
+    /// caller closes the group of copies with cuda::commit_copies().
     __device__ void fetch(int y, std::uint8_t* slot) const {
         const int from_y = border_index(y, source_.height, source_.border);
         copy(first_ + from_y * source_.rows.row_stride, from_y < 0, slot);
     }
 
-    /// As above for `count` rows that are `apart` rows apart, to slots that are `slots_apart` bytes apart.
+    /// Does the same for `count` rows that are `apart` rows apart, to slots that are `slots_apart` bytes apart.
     template <int count, int apart>
     __device__ void fetch(int y, std::uint8_t* slot, int slots_apart) const {
         if (y < 0 || y + (count - 1) * apart >= source_.height) {
@@ -304,13 +305,13 @@ public:
     }
 
 private:
-    // Chunks of a slot per thread.
+    // Number of chunks of a slot per thread.
     static constexpr int chunks_each = (slot_bytes / chunk_bytes + threads - 1) / threads;
     static constexpr int nowhere = std::numeric_limits<int>::min();
-    // Bytes of the border per thread.
+    // Number of bytes of the border per thread.
     static constexpr int border_each = (most_border_bytes + threads - 1) / threads;
 
-    // Index among the `threads` that stage a row together.
+    // Returns the thread's index among the `threads` that stage a row together.
     static __device__ int thread() { return static_cast<int>(threadIdx.x) % threads; }
 
     // Copies one row: asynchronously in chunks, or byte by byte if rows are not aligned.
@@ -326,30 +327,30 @@ private:
     }
 
     const QuadSource& source_;
-    const std::uint8_t* first_;  // a slot's first byte of row 0; may lie before the row
-    int skipped_bytes_;          // bytes of a slot before the row begins
-    int row_bytes_;              // bytes from the start of a slot to the end of the row
+    const std::uint8_t* first_;  // address of a slot's first byte in row 0; may lie before the row
+    int skipped_bytes_;          // number of bytes in a slot before the row begins
+    int row_bytes_;              // number of bytes from the start of a slot to the end of the row
     bool chunks_, has_border_;
     int there_[chunks_each];   // number of bytes of each chunk that lie in the row
-    int border_[border_each];  // per border byte: its source in the slot, and its target in the upper half
+    int border_[border_each];  // per border byte: source in the slot in the lower half, target in the upper half
 };
 
 /// Stores rows of results, at most `most_bytes` each, from shared memory to the image.
 template <int threads, int most_bytes>
 class ResultRows {
 public:
-    /// `count` bytes of each row, starting at `first` in row 0. With `chunks`, every row starts at a multiple of
-    /// chunk_bytes.
+    /// Prepares to store `count` bytes per row, starting at `first` in row 0. If `chunks`, every row starts at a
+    /// multiple of chunk_bytes.
     __device__ ResultRows(std::uint8_t* first, std::int64_t row_stride, int count, bool chunks)
         : first_(first), row_stride_(row_stride), count_(count), chunks_(chunks) {}
-    /// `count` bytes of each row of a frame, starting at `byte`.
+    /// Prepares to store `count` bytes per row of a frame, starting at `byte`.
     __device__ ResultRows(const cuda::KernelImage<std::uint8_t>& rows, bool chunks, int frame, int byte, int count)
         : ResultRows(rows.row(frame, 0) + byte, rows.row_stride, count, chunks) {}
 
     /// Stores row `y`. `from` is aligned to chunk_bytes.
     __device__ void store(const std::uint8_t* from, int y) const { copy(from, first_ + y * row_stride_); }
 
-    /// As above for `count` rows that are `apart` rows apart; rows at or beyond `y_end` are skipped.
+    /// Does the same for `count` rows that are `apart` rows apart; rows at or beyond `y_end` are skipped.
     template <int count, int apart>
     __device__ void store(const std::uint8_t* from, int from_apart, int y, int y_end) const {
         auto* to = first_ + y * row_stride_;
@@ -383,7 +384,7 @@ private:
 
 namespace framewire {
 
-/// Pixels per lane, 48 bytes.
+/// Pixels per lane, which are 48 bytes of BGR.
 inline constexpr int lane_px = 16;
 
 /// Maximum number of threads in a block that calls store_by_warp().
@@ -433,21 +434,21 @@ template <int channels>
 struct WarpStrip {
     /// Pixels per lane.
     static constexpr int lane_px = channels == 3 ? 8 : 16;
-    /// Size of a lane's pixels.
+    /// Size of a lane's pixels, in bytes and in 32-bit words.
     static constexpr int lane_bytes = lane_px * channels, lane_words = lane_bytes / 4;
-    /// Pixels and bytes of a strip's row of results.
+    /// Number of pixels and of bytes in a row of a strip's results.
     static constexpr int out_px = 30 * lane_px, out_bytes = 30 * lane_bytes;
     // Padding before the first lane, so that the second one is aligned.
     static constexpr int lead_bytes = (chunk_bytes - lane_bytes % chunk_bytes) % chunk_bytes;
 
-    /// Bytes of a staged row.
+    /// Size of a staged row, in bytes.
     static constexpr int slot_bytes = (lead_bytes + 32 * lane_bytes + chunk_bytes - 1) / chunk_bytes * chunk_bytes;
     static_assert(out_bytes % chunk_bytes == 0);
 
-    /// Offset in a row, possibly negative, at which slots start for results that start with pixel `x`.
+    /// Returns the offset in a row, possibly negative, at which slots start for results that start with pixel `x`.
     static __device__ int first_byte(int x) { return (x - lane_px) * channels - lead_bytes; }
 
-    /// Index of the thread in its warp.
+    /// Returns the thread's index in its warp.
     static __device__ int lane() { return static_cast<int>(threadIdx.x) % 32; }
 
     /// Loads this lane's pixels of a staged row.
@@ -491,16 +492,16 @@ struct WarpJob {
     QuadSource in;
     /// Result.
     cuda::KernelImage<std::uint8_t> out;
-    bool in_chunks, out_chunks;    ///< whether rows start at multiples of chunk_bytes
-    int strips, bands, band_rows;  ///< division of a frame into strips and bands; rows per band
+    bool in_chunks, out_chunks;    ///< true if the rows of `in` and of `out` start at multiples of chunk_bytes
+    int strips, bands, band_rows;  ///< number of strips and of bands per frame; rows per band
 };
 
-/// The part of the result that one warp makes. y_end is 0 if there is none for it.
+/// Part of the result that one warp computes. If `y_end` is 0, the warp has nothing to do.
 struct WarpPart {
     /// Frame, strip, and rows y to y_end - 1.
     int frame, strip, y, y_end;
 
-    /// The part of the calling warp, from its index in the grid.
+    /// Returns the part of the calling warp, which follows from its index in the grid.
     template <int warps_per_block>
     static __device__ WarpPart of(const WarpJob& job) {
         const int number = static_cast<int>(blockIdx.x) * warps_per_block + static_cast<int>(threadIdx.x) / 32;
@@ -511,9 +512,9 @@ struct WarpPart {
     }
 };
 
-/// Finds the number of bands into which to divide an image of `rows` rows. Every band first reads `more_rows` rows for
-/// its windows, `each` strips times frames are divided alike, and the GPU runs `at_once` parts at a time. Minimises
-/// rounds of parts times rows per part.
+/// Returns the number of bands into which to divide an image of `rows` rows for the shortest time, estimated as rounds
+/// of parts times rows per part. Every band first reads `more_rows` rows for its windows. `each` is the number of
+/// strips in all frames, which are divided in the same way, and the GPU runs `at_once` parts at a time.
 inline int best_bands(int rows, int more_rows, std::int64_t each, std::int64_t at_once) {
     constexpr int most_bands = 64;
     int best = 1;
@@ -527,8 +528,8 @@ inline int best_bands(int rows, int more_rows, std::int64_t each, std::int64_t a
     return best;
 }
 
-/// For plans: divides images of a shape into `strips` and into bands whose height is a multiple of `step_rows`.
-/// `blocks` run on each multiprocessor at a time; windows read `more_rows` rows besides their own.
+/// Sets up the job of a plan: divides images of a shape into `strips` and into bands whose height is a multiple of
+/// `step_rows`. `blocks` run on each multiprocessor at a time; windows read `more_rows` rows besides their own.
 template <int warps_per_block>
 void settle_warps(WarpJob& job, const Shape& shape, Border border, int strips, int blocks, int step_rows,
                   int more_rows) {
