@@ -66,7 +66,7 @@ inline void image_to_yuv_reference(HostView<const std::uint8_t> image, const Hos
 /// Returns sample `x` of row `y` of a component: 0 is luma, 1 is U, 2 is V.
 inline int yuv_sample(const HostYuv<const std::uint8_t>& picture, int component, int frame, int y, int x) {
     const auto& format = picture.info.format;
-    // In an interleaved plane U and V alternate.
+    // U and V alternate in an interleaved plane.
     const bool shared = format.interleaved && component > 0;
     const auto& plane = picture.planes[static_cast<std::size_t>(shared ? 1 : component)];
     const auto* row = plane.row(frame, y);
