@@ -93,7 +93,7 @@ __device__ void dilate_along(Bytes& bytes) {
             if (shift > 1 || odd) stream[odd][word] = __shfl_up_sync(~0u, stream[odd][words + word], 1);
             if (shift > 1 || !odd) stream[odd][rim + words + word] = __shfl_down_sync(~0u, stream[odd][rim + word], 1);
         }
-    // The pair that starts at byte `at` of the stream: that byte and the one after next.
+    // Returns the pair that starts at byte `at` of the stream: that byte and the one after the next.
     const auto pair = [&](int at) {
         const int half = at / 2;
         const auto* of_kind = stream[at % 2];

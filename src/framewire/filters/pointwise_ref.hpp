@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-// Reference implementations of filters whose pixels depend on the pixels at the same place.
+// Reference implementations of filters whose result at a pixel depends only on the pixels at the same position.
 
 namespace framewire {
 
@@ -47,7 +47,8 @@ inline void compare_reference(const CompareParameters& parameters, HostView<cons
     for (int frame = 0; frame < out.shape().frames; ++frame)
         for (int y = 0; y < out.shape().height; ++y)
             for (int x = 0; x < out.shape().width; ++x) {
-                // Position of the pixel in each of the two images; outside their bounds if it belongs to neither.
+                // Position of the pixel in each of the two images; outside the bounds of an image that it does not
+                // belong to.
                 const int in_x = mode == CompareMode::left ? x - first.width : x;
                 const int in_y = mode == CompareMode::above ? y - first.height : y;
                 const int original_x = mode == CompareMode::right ? x - mine.width : x;
