@@ -9,7 +9,8 @@ namespace framewire {
 
 /// Parameters of Mean.
 struct MeanParameters {
-    int size = 3;  ///< side of the window, 1 to 255; an even window covers offsets -size/2 to size/2 - 1
+    /// Side of the window, 1 to 255; an even window covers offsets -size/2 to size/2 - 1.
+    int size = 3;
     Border border = Border::reflect101;  ///< pixels outside the image
 };
 

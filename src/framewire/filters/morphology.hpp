@@ -67,8 +67,8 @@ struct DilationSteps {
     int radius = 0;
     /// Number of steps in use.
     int count = 0;
-    Step steps[max_element_px / 2 +
-               1]{};  ///< the steps; all but the last one shift by at least 1 px, all together by the radius
+    /// The steps; all but the last one shift by at least 1 px, all together by the radius.
+    Step steps[max_element_px / 2 + 1]{};
 
     /// Makes no steps, for an element of one pixel.
     DilationSteps() = default;

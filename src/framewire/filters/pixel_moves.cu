@@ -98,8 +98,8 @@ __global__ void __launch_bounds__(block_width* block_height) move_kernel(MoveJob
 // accessed along their rows.
 template <int channels>
 __global__ void __launch_bounds__(block_width* block_height) transpose_kernel(MoveJob job) {
-    __shared__ Pixel
-        tile[tile_px][tile_px + 1];  // [x of the result][y of the result]; the added column avoids bank conflicts
+    // [x of the result][y of the result]; the added column avoids bank conflicts.
+    __shared__ Pixel tile[tile_px][tile_px + 1];
     const int x_begin = static_cast<int>(blockIdx.x) * tile_px, y_begin = static_cast<int>(blockIdx.y) * tile_px;
     const int frame = static_cast<int>(blockIdx.z);
     for (int column = static_cast<int>(threadIdx.y); column < tile_px; column += block_height) {

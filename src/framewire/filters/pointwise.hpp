@@ -77,7 +77,8 @@ private:
     std::array<PointwiseOp, max_ops> ops_of_rows_;  // with the settings of the frame whose rows are being computed
     std::vector<int> device_numbers_;               // CUDA: indices of the operations' code
     std::vector<Shape> shapes_;                     // shapes before each operation and after the last one
-    std::size_t first_adjust_;           // index of the first adjust in ops_; the number of ops if there is none
+    // Index of the first adjust in ops_; the number of ops if there is none.
+    std::size_t first_adjust_;
     std::atomic<AdjustTerms> adjusted_;  // terms of the first adjust that are in force
     Executor* executor_;
     cuda::DeviceBuffer heatmap_table_;  // CUDA only

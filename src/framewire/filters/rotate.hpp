@@ -11,8 +11,8 @@ namespace framewire {
 /// Parameters of Rotate.
 struct RotateParameters {
     double degrees = 90;  ///< angle in degrees, clockwise, -360..360
-    bool whole =
-        true;         ///< true: the result is large enough for the whole rotated image; false: it has the image's size
+    /// True: the result is large enough for the whole rotated image; false: it has the image's size.
+    bool whole = true;
     Pixel color = 0;  ///< colour of the pixels that the image does not cover
 };
 

@@ -525,9 +525,8 @@ void scale_tile(const ScaleAxis& columns, const ScaleBlocks& blocks, const Image
 void scale_planes_rows(const ScaleAxis& columns, const ScaleBlocks& blocks, const ImageRows<const std::uint8_t>& in,
                        const ImageRows<std::uint8_t>& out) {
     ScaleTile tile;
-    std::memset(
-        tile.line, 0,
-        sizeof tile.line);  // blocks read beyond the image with weight 0; the elements must still be initialised
+    // Blocks read beyond the image with weight 0; the elements must still be initialised.
+    std::memset(tile.line, 0, sizeof tile.line);
     for (int begin = 0; begin < blocks.groups();) {
         const int end = tile_groups(blocks, begin, tile_px(in.view.shape().channels));
         if (in.view.shape().channels == 3)
