@@ -21,7 +21,7 @@ using D8 = hn::ScalableTag<std::uint8_t>;
 
 }  // namespace
 
-// Both directions process a vector of pixels at a time and the rest of the row one by one.
+// Drops the fourth byte of each pixel. Processes a vector of pixels at a time and the remaining pixels one by one.
 void bgr0_row_to_bgr(const std::uint8_t* from, std::int64_t pixels, std::uint8_t* to) {
     const D8 d;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d));
@@ -240,7 +240,7 @@ struct Weights {
     double r, b;
 };
 
-// The weights of the standard that defines the matrix.
+// Returns the weights of the standard that defines the matrix.
 Weights weights(YuvMatrix matrix) {
     switch (matrix) {
         case YuvMatrix::bt709: return {0.2126, 0.0722};
@@ -296,7 +296,7 @@ ToYuvCoefficients to_yuv_coefficients(const YuvCoding& coding) {
     return to;
 }
 
-// Both constructors validate the pictures and the images once, so that the runs only compare shapes.
+// The constructors validate the pictures and the images once, so that runs only compare shapes.
 YuvToImage::YuvToImage(const YuvInfo& picture, int channels, const ThreadPool& threads)
     : picture_(picture), channels_(channels), threads_(&threads) {
     validate(picture, "the YUV picture");

@@ -81,24 +81,24 @@ struct YuvInfo {
     int height = 0;
     int width = 0;
 
-    /// Number of planes: 1, 2 or 3.
+    /// Returns the number of planes: 1, 2 or 3.
     constexpr int planes() const { return format.chroma == ChromaSampling::none ? 1 : format.interleaved ? 2 : 3; }
-    /// Bytes per sample: 1 or 2.
+    /// Returns the bytes per sample: 1 or 2.
     constexpr int sample_bytes() const { return format.bits > 8 ? 2 : 1; }
-    /// Width of the chroma planes: half the picture's width, rounded up, or all of it for 4:4:4.
+    /// Returns the width of the chroma planes: half the picture's width, rounded up, or all of it for 4:4:4.
     constexpr int chroma_width() const { return format.chroma == ChromaSampling::s444 ? width : (width + 1) / 2; }
-    /// Height of the chroma planes: half the picture's height, rounded up, for 4:2:0; otherwise all of it.
+    /// Returns the height of the chroma planes: half the picture's height, rounded up, for 4:2:0; otherwise all of it.
     constexpr int chroma_height() const { return format.chroma == ChromaSampling::s420 ? (height + 1) / 2 : height; }
-    /// Number of rows of plane `plane`.
+    /// Returns the number of rows of plane `plane`.
     constexpr int plane_rows(int plane) const { return plane == 0 ? height : chroma_height(); }
-    /// Bytes per row of plane `plane`, without padding.
+    /// Returns the bytes per row of plane `plane`, without padding.
     constexpr std::int64_t plane_row_bytes(int plane) const {
         const auto samples = plane == 0 ? width : chroma_width() * (format.interleaved ? 2 : 1);
         return std::int64_t{samples} * sample_bytes();
     }
-    /// Bytes of plane `plane` of one picture, without padding.
+    /// Returns the bytes of plane `plane` of one picture, without padding.
     constexpr std::int64_t plane_bytes(int plane) const { return plane_row_bytes(plane) * plane_rows(plane); }
-    /// Bytes of one picture, without padding.
+    /// Returns the bytes of one picture, without padding.
     constexpr std::int64_t frame_bytes() const {
         std::int64_t bytes = 0;
         for (int plane = 0; plane < planes(); ++plane) bytes += plane_bytes(plane);
@@ -207,7 +207,7 @@ public:
 
     /// Returns the description passed to the constructor.
     const YuvInfo& info() const { return info_; }
-    /// Bytes of memory from the start of the first plane.
+    /// Returns the bytes of memory from the start of the first plane.
     std::int64_t bytes() const { return static_cast<std::int64_t>(buffer_.bytes()); }
     /// Returns a view of all planes; valid as long as the picture.
     HostYuv<std::uint8_t> view() { return view_; }

@@ -7,7 +7,7 @@
 
 namespace framewire {
 
-/// Reference implementation: the integer formula, sample by sample. Tests and benchmarks compare with it.
+/// Computes the integer formula sample by sample, as the reference for tests and benchmarks.
 inline void image_to_yuv_reference(HostView<const std::uint8_t> image, const HostYuv<std::uint8_t>& picture) {
     const auto& info = picture.info;
     const auto by = to_yuv_coefficients(info.coding);
@@ -75,7 +75,7 @@ inline int yuv_sample(const HostYuv<const std::uint8_t>& picture, int component,
     return word_value(row[2 * at] | row[2 * at + 1] << 8, format.interleaved);
 }
 
-/// Reference implementation: the integer formula, pixel by pixel. Tests and benchmarks compare with it.
+/// Computes the integer formula pixel by pixel, as the reference for tests and benchmarks.
 inline void yuv_to_image_reference(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image) {
     const auto& info = picture.info;
     const auto by = from_yuv_coefficients(info.coding, info.format.bits);

@@ -54,14 +54,13 @@ constexpr int lanes_at_most = HWY_MAX_BYTES / 2;
 // pixel.
 enum class Columns { none, left, centred, each };
 
-// The weights of the two samples beside a pixel are quarters. A stored sample has already been multiplied by the
-// largest number of quarters that divides all weights, and the same share of 2^15 has been subtracted, so that sums are
-// signed.
+// Largest number of quarters that divides the weights of both samples beside a pixel. Stored samples have already been
+// multiplied by it, and the same share of 2^15 has been subtracted from them, so that sums are signed.
 constexpr int quarters_of(Columns columns) { return columns == Columns::each ? 4 : columns == Columns::left ? 2 : 1; }
 constexpr int zero_of(Columns columns) { return quarters_of(columns) << 13; }
 
-// Both components of a segment, already interpolated between the rows above and below. The row starts with one
-// additional sample on the left and ends with at least one on the right.
+// Both components of a segment, already interpolated between the rows above and below. There is one additional sample
+// on the left and at least one on the right.
 struct Chroma {
     HWY_ALIGN std::uint16_t samples[2][segment_px + 2 * lanes_at_most];
 
@@ -212,13 +211,13 @@ public:
           g_v_(hn::Set(d, by.g_v)),
           r_v_(hn::Set(d, by.r_v)) {}
 
-    // The luma part of all channels, with the rounding of the final shift.
+    // Returns the contribution of luma to all channels, including the rounding of the final shift.
     HWY_INLINE V16 gray(VU16 luma) const { return hn::Add(hn::MulFixedPoint15(hn::BitCast(d, luma), y_), y_offset_); }
-    // Sums beyond 16 bits are far above white and saturate.
+    // Returns the sum for blue. Sums beyond 16 bits are far above white and saturate.
     HWY_INLINE V16 blue(V16 gray, VU16 u) const {
         return hn::SaturatedAdd(gray, hn::MulFixedPoint15(hn::BitCast(d, u), b_u_));
     }
-    // The coefficients of green are negative, so its sum stays within 16 bits.
+    // Returns the sum for green. Its coefficients are negative, so the sum stays within 16 bits.
     HWY_INLINE V16 green(V16 gray, VU16 u, VU16 v) const {
         return hn::Add(
             gray, hn::Add(hn::MulFixedPoint15(hn::BitCast(d, u), g_u_), hn::MulFixedPoint15(hn::BitCast(d, v), g_v_)));
@@ -286,7 +285,8 @@ private:
 
     static HWY_INLINE V16 pairs(int even, int odd) { return hn::BitCast(D16(), hn::Set(D32(), even | odd << 16)); }
 
-    // Interleaving puts two channels of each pixel side by side; packing restores the order.
+    // Returns the weighted number of each pixel. Interleaving puts two channels of each pixel side by side; packing
+    // restores the order.
     HWY_INLINE V16 number(V16 b, V16 g, V16 r) const {
         const D16 d;
         return hn::ReorderDemote2To(d, weighted(hn::InterleaveLower(d, b, g), hn::InterleaveLower(d, r, one_)),
@@ -298,8 +298,8 @@ private:
     }
 
 #if HWY_TARGET == HWY_AVX3_DL
-    // If the weights add up to 1, the number is green plus the weighted differences of blue and red from green.
-    // With doubled weights it is the third byte of each sum, which a byte permutation of two vectors moves to
+    // Computes the numbers if the weights add up to 1: green plus the weighted differences of blue and red from green.
+    // With doubled weights, the number is the third byte of each sum, which a byte permutation of two vectors moves to
     // its place. The weights of blue and red must be below 1/2, so that their doubles fit 16 bits.
     HWY_INLINE hn::VFromD<D8> around_green(const EvenOddNumbers& b, const EvenOddNumbers& g,
                                            const EvenOddNumbers& r) const {
