@@ -41,7 +41,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // Used instead of rows outside the image with Border::zero.
 alignas(64) constexpr std::uint8_t black_row[mean_line_elements] = {};
 
-// sums += added - removed. Sums of 255 rows of bytes fit 16 bits.
+// Computes sums += added - removed. Sums of 255 rows of bytes fit 16 bits.
 void slide_down(std::uint16_t* sums, const std::uint8_t* added, const std::uint8_t* removed, int count) {
     const auto slide = [&](auto d16, int x) HWY_ATTR {
         const hn::Rebind<std::uint8_t, decltype(d16)> d8;

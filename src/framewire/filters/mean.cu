@@ -41,8 +41,8 @@ using Wide = Layout<channels, 288, 2, 4>;
 template <int channels>
 using Narrow = Layout<channels, 160, 1, 3>;
 
-// Index of the prefix sum before a pixel. One place after every thread's pixels is unused, so that the threads of a
-// warp use different banks.
+// Returns the index of the prefix sum before a pixel. One index after each thread's pixels is unused, so that the
+// threads of a warp use different banks.
 FRAMEWIRE_HOST_DEVICE constexpr int place_of(int pixel) { return pixel + pixel / mean_lane_px; }
 
 // Everything that a launch needs; passed as a kernel parameter.
@@ -72,7 +72,7 @@ struct Memory {
     cuda::BlockScan<std::uint32_t, L::warps> scans[L::channels];
 };
 
-// The movers and the adders meet these barriers in different branches, which __syncthreads() does not allow.
+// Waits at a barrier that the movers and the adders meet in different branches, which __syncthreads() does not allow.
 // compute-sanitizer's racecheck orders accesses by the number of barriers that a warp has passed, so both branches must
 // pass the same number.
 __device__ void wait_at_barrier(unsigned barrier, unsigned threads) {
@@ -434,7 +434,7 @@ struct Window {
     static_assert(before <= WarpStrip<channels>::lane_px && size <= mean_16_bit_size);
 };
 
-// Widen two bytes of a word to two 16-bit numbers.
+// Widens the two lower or upper bytes of a word to two 16-bit numbers.
 __device__ std::uint32_t low_pair(std::uint32_t bytes) { return byte_perm(bytes, 0, 0x4140); }
 __device__ std::uint32_t high_pair(std::uint32_t bytes) { return byte_perm(bytes, 0, 0x4342); }
 

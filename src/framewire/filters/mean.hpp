@@ -72,9 +72,9 @@ constexpr MeanDivision mean_division(int size, int bits) {
     return {static_cast<std::uint32_t>(n / 2 + 1), static_cast<std::uint32_t>((power - 1) / n), shift};
 }
 
-/// Like mean_division(), for sums of up to 32 bits and sizes above mean_16_bit_size, with a shift of five bytes, so
-/// that the mean is a byte of the product. For these sizes the multiplier fits 32 bits, and e < n makes x * e < 2^40
-/// for every n up to 255 * 255.
+/// Returns the division for sums of up to 32 bits and sizes above mean_16_bit_size, with a shift of five bytes, so that
+/// the mean is a byte of the product. For these sizes the multiplier fits 32 bits, and e < n makes x * e < 2^40 for
+/// every n up to 255 * 255.
 constexpr MeanDivision mean_division_by_bytes(int size) {
     const auto n = static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(size);
     return {static_cast<std::uint32_t>(n / 2), static_cast<std::uint32_t>(((std::uint64_t{1} << 40) + n - 1) / n), 40};

@@ -179,8 +179,8 @@ __device__ __forceinline__ Neighbours beside_odd(const Row& row, int i) {
     return {row.even[i], __byte_perm(row.even[i], row.even[i + 1], 0x5533)};
 }
 
-// The median of nine is the median of three values: the largest of the low ones, the median of the middle ones, and the
-// smallest of the high ones of the three sorted columns.
+// Returns the median of nine as the median of three values: the largest of the low ones, the median of the middle ones,
+// and the smallest of the high ones of the three sorted columns.
 __device__ __forceinline__ Pair median_of_columns(const Neighbours& low, Pair low_here, const Neighbours& middle,
                                                   Pair middle_here, const Neighbours& high, Pair high_here) {
     return median_of_three(PairOrder::upper(PairOrder::upper(low.left, low.right), low_here),
@@ -211,7 +211,7 @@ __device__ __forceinline__ void store_medians(const Sorted& rows, std::uint8_t* 
         if (byte < bytes) out[byte] = static_cast<std::uint8_t>(words[byte / 4] >> (byte % 4 * 8));
 }
 
-// blockIdx.x counts strips and bands of rows, blockIdx.y frames.
+// Computes medians of size 3. blockIdx.x counts strips and bands of rows, blockIdx.y frames.
 template <int channels>
 __global__ void __launch_bounds__(threads, 5) median_of_nine(MedianImages images, Border border, bool words_aligned,
                                                              bool strips_aligned, bool out_aligned, PairOrder order) {

@@ -219,8 +219,8 @@ struct Window {
     }
 };
 
-// Grid: x covers strips and channels, y bands of rows, z frames. For each row: update the thread's own columns,
-// synchronise, read the next row's values, slide the windows, synchronise, store the medians.
+// Computes medians by histograms. Grid: x covers strips and channels, y bands of rows, z frames. For each row: update
+// the thread's own columns, synchronise, read the next row's values, slide the windows, synchronise, store the medians.
 __global__ void __launch_bounds__(MedianHistogramBlocks::most_threads)
     histogram_median(MedianImages images, int size, Border border, int windows, int window_px, int rows_per_block) {
     extern __shared__ ColumnCounts columns[];

@@ -38,15 +38,15 @@ struct TileBlock {
     /// Rows of threads in the block.
     int threads_y;
 
-    /// Threads in the block.
+    /// Returns the number of threads in the block.
     FRAMEWIRE_HOST_DEVICE constexpr int threads() const { return row_threads * threads_y; }
-    /// Rows of results in one half.
+    /// Returns the number of rows of results in one half.
     FRAMEWIRE_HOST_DEVICE constexpr int half_height() const { return threads_y * tile_height; }
-    /// Rows of pairs in shared memory.
+    /// Returns the number of rows of pairs in shared memory.
     FRAMEWIRE_HOST_DEVICE constexpr int rows() const { return half_height() + size - 1; }
-    /// Size of the pairs in shared memory.
+    /// Returns the bytes of shared memory for the pairs.
     FRAMEWIRE_HOST_DEVICE constexpr int pairs_bytes() const { return rows() * words * 16; }
-    /// Size of the results in shared memory.
+    /// Returns the bytes of shared memory for the results.
     FRAMEWIRE_HOST_DEVICE constexpr int result_bytes() const { return 2 * half_height() * out_bytes; }
 };
 
@@ -336,7 +336,7 @@ __device__ void sort_strips(const typename L::Block& block, const Pair* pairs, P
     }
 }
 
-// Load pairs, sort strips, run the networks, store: four phases with barriers between them.
+// Computes medians in four phases with barriers between them: loads pairs, sorts strips, runs the networks, stores.
 template <class L>
 __global__ void __launch_bounds__(L::largest.threads(), L::min_blocks)
     strip_median(MedianImages images, Border border, bool in_aligned, bool out_aligned, PairOrder order) {

@@ -42,7 +42,7 @@ FRAMEWIRE_TEST_EVERY_BORDER(MedianTest, check_border)
 TEST_P(MedianTest, LargeSizesEqualTheDefinition) {
     for (const auto& border : borders)
         for (const int size : {23, 31, 51, 101}) check_size(GetParam(), size, 3, border, {{1, 3, 5, 3}, {2, 9, 40, 3}});
-    // These have several windows, strips and bands of the sliding histograms.
+    // These images have several windows, strips and bands of the sliding histograms.
     check_size(GetParam(), 17, 3, borders[0], {{1, 90, 450, 3}});
     check_size(GetParam(), 255, 1, borders[0], {{1, 2, 3, 1}, {1, 3, 20, 1}});
     check_size(GetParam(), 255, 3, borders[2], {{1, 2, 5, 3}});

@@ -698,8 +698,8 @@ MorphologyOperation parse_morphology_operation(std::string_view text) {
     fail(ErrorCode::usage, "morphology '{}'; allowed: {}", text, fmt::join(names_of(morphology_names), ", "));
 }
 
-// Closing and opening are the compositions of dilation and erosion (Serra, Image Analysis and Mathematical Morphology,
-// 1982).
+// Returns the phases. Closing and opening are compositions of dilation and erosion (Serra, Image Analysis and
+// Mathematical Morphology, 1982).
 MorphologyPhases phases_of(MorphologyOperation operation) {
     using enum MorphologyPhases::Phase;
     switch (operation) {

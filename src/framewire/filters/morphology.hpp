@@ -34,9 +34,9 @@ public:
     /// Makes an element. Throws Error{usage} unless the diameter is odd and in 1..63.
     StructuringElement(ElementShape shape, int diameter);
 
-    /// Diameter in pixels.
+    /// Returns the diameter in pixels.
     int diameter() const { return diameter_; }
-    /// Number of rows above the middle, which is also the number below it.
+    /// Returns the number of rows above the middle, which is also the number below it.
     int radius() const { return diameter_ / 2; }
     /// Returns how far row `dy`, from -radius() to radius(), reaches to the left and right of the middle, in pixels.
     int reach(int dy) const { return reach_[static_cast<std::size_t>(dy + radius())]; }

@@ -45,7 +45,7 @@ struct Job {
     int tile_groups;                // groups across a block, chosen so that it holds whole cells if they are small
 };
 
-// Index of the thread in its block.
+// Returns the index of the thread in its block.
 __device__ int thread_number() { return static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x); }
 
 // A thread's share of the pixels: x to x + pixels - 1 in the rows first, first + step, ... below end.

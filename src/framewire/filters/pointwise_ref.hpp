@@ -15,7 +15,7 @@
 
 namespace framewire {
 
-/// Reference for tests and benchmarks: the formula in floating point, pixel by pixel.
+/// Computes the formula in floating point, pixel by pixel, as the reference for tests and benchmarks.
 inline void adjust_reference(const Adjustment& adjustment, HostView<const std::uint8_t> in,
                              HostView<std::uint8_t> out) {
     const auto hold = [](double value) { return std::min(std::max(value, 0.0), 255.0); };
@@ -39,7 +39,7 @@ inline void adjust_reference(const Adjustment& adjustment, HostView<const std::u
             }
 }
 
-/// Reference for tests: the definition, pixel by pixel.
+/// Computes the definition pixel by pixel, as the reference for tests.
 inline void compare_reference(const CompareParameters& parameters, HostView<const std::uint8_t> in,
                               HostView<const std::uint8_t> original, HostView<std::uint8_t> out) {
     const auto mode = parameters.mode;
@@ -86,7 +86,7 @@ inline void gray_reference(GrayMethod method, HostView<const std::uint8_t> in, H
             }
 }
 
-/// Reference for tests and benchmarks: the formula with its sines, pixel by pixel.
+/// Computes the formula with its sines, pixel by pixel, as the reference for tests and benchmarks.
 inline void heatmap_reference(HostView<const std::uint8_t> in, HostView<const std::uint8_t> previous,
                               HostView<std::uint8_t> out) {
     constexpr double pi = 3.14159265358979323846;

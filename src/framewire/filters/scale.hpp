@@ -36,7 +36,7 @@ struct ScaleBlocks {
 
     /// Returns true if the axis has no blocks.
     bool empty() const { return pairs == 0; }
-    /// Number of groups.
+    /// Returns the number of groups.
     int groups() const { return static_cast<int>(first.size()) / group_blocks; }
     /// Returns the first source pixel that a group's vectors read.
     int group_begin(int group) const;

@@ -15,10 +15,10 @@ double reach_of(ScaleMethod method) {
     return method == ScaleMethod::bilinear ? 1 : method == ScaleMethod::bicubic ? 2 : 3;
 }
 
-// Kernels, as functions of the distance from their center.
+// The kernels, as functions of the distance from their center.
 double triangle(double x) { return std::max(0.0, 1 - std::abs(x)); }
 
-// Keys's piecewise cubic, by Horner's scheme.
+// Computes Keys's piecewise cubic by Horner's scheme.
 double cubic(double x) {
     constexpr double a = -0.5;
     x = std::abs(x);
@@ -27,7 +27,7 @@ double cubic(double x) {
     return 0;
 }
 
-// sin(pi x) / (pi x)
+// Returns sin(pi x) / (pi x).
 double sinc(double x) {
     x *= std::numbers::pi;
     return x == 0 ? 1 : std::sin(x) / x;

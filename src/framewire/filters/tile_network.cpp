@@ -21,7 +21,7 @@ using Values = std::vector<int>;  // numbers of values; the values are sorted un
 /// Appends steps to a list. The same pair of values is compared only once.
 class Comparisons {
 public:
-    /// The first step produces value number `inputs`.
+    /// Starts without steps. The first step will produce value number `inputs`.
     explicit Comparisons(int inputs) : inputs_(inputs) {}
 
     /// Returns the smaller and the larger of two values.

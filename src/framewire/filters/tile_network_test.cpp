@@ -84,8 +84,8 @@ void check_medians(const TileNetwork& network, const std::vector<int>& pixels) {
     EXPECT_EQ(std::count(computed.begin(), computed.end(), false), 0);
 }
 
-// A network of minima and maxima that is correct for zeros and ones in every proportion is correct for all values (the
-// zero-one principle).
+// Checks a network with zeros and ones only, in every proportion: a network of minima and maxima that is correct for
+// them is correct for all values (the zero-one principle).
 void check_network(const TileNetwork& network, std::mt19937& random) {
     for (int round = 0; round < 30; ++round) {
         std::vector<int> pixels(at(network.footprint_width * network.footprint_height));
