@@ -276,7 +276,7 @@ private:
     static constexpr int tents_each = 12, fours = tents_each / 4, nothing = tents_each - 1;
     static_assert(hinges + 2 == nothing);
 
-    // Centre of a hinge, relative to the middle of the range.
+    // Returns the centre of a hinge, relative to the middle of the range.
     float centre(int hinge) const { return static_cast<float>(first_ + hinge) + 0.5f - middle_; }
 
     // Returns the upper half of a float, which represents the whole number if it has few digits.
@@ -329,7 +329,7 @@ private:
         }
     }
 
-    // Returns, in each four lanes, the sums over four lanes of four vectors.
+    // Returns, in each group of four lanes, the sums of that group in each of four vectors.
     static HWY_INLINE VF sums_of_four(const VF* v) {
         const DF df;
         const hn::Repartition<double, DF> d64;

@@ -434,7 +434,7 @@ HWY_EXPORT(gamma_row);
 HWY_EXPORT(gradient_row);
 HWY_EXPORT(norm_row);
 
-// The levels are edges of the report's bins, which have four gray values each.
+// Returns levels at the edges of the report's bins, which have four gray values each.
 HogLevels hog_levels(const Histogram& histogram) {
     std::uint64_t pixels = 0, below = 0;
     for (const auto count : histogram) pixels += count;
@@ -490,7 +490,7 @@ void Hog::for_bands(Body&& body) const {
     });
 }
 
-// BGR frames are converted to gray and counted in one pass; gray frames are read in place.
+// Converts BGR frames to gray and counts their levels in one pass; reads gray frames in place.
 void Hog::run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::host> out) {
     validate(frames, shape_, "hog's image");
     check(out.shape());
@@ -664,7 +664,7 @@ const ParameterFields<HogParameters>& hog_fields() {
     return fields;
 }
 
-// `block` is ignored without a norm, so it is not checked then.
+// Does not check `block` without a norm, because it is ignored then.
 HogShape hog_shape(const HogParameters& parameters, const Shape& frames) {
     validate(frames, "hog's image");
     const bool normed = parameters.norm != HogNorm::none;

@@ -68,11 +68,11 @@ struct HogShape {
     int columns = 0;
     int values = 0;
 
-    /// Number of values per row.
+    /// Returns the number of values per row.
     constexpr std::int64_t row_values() const { return std::int64_t{columns} * values; }
-    /// Total number of values.
+    /// Returns the total number of values.
     constexpr std::int64_t count() const { return row_values() * rows * frames; }
-    /// Total size in bytes.
+    /// Returns the total size in bytes.
     constexpr std::size_t bytes() const { return static_cast<std::size_t>(count()) * sizeof(float); }
 
     friend constexpr bool operator==(const HogShape&, const HogShape&) = default;

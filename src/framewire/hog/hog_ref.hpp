@@ -141,7 +141,7 @@ inline HogReference hog_reference(const HogParameters& p, HostView<const std::ui
     return r;
 }
 
-/// Reference implementation of one level for tests, pixel by pixel. If a position is exactly between two multiples of
+/// Computes the reference of one level for tests, pixel by pixel. If a position is exactly between two multiples of
 /// 1/128 pixel, the result is the same only if `scale` is a multiple of 1/65536.
 inline HostImage pyramid_level_reference(double scale, HostView<const std::uint8_t> frame) {
     HostImage octave(frame.shape().with_channels(1));
@@ -181,7 +181,7 @@ inline HostImage pyramid_level_reference(double scale, HostView<const std::uint8
     return level;
 }
 
-/// Reference implementation for tests: the scores of all windows in double precision, window by window.
+/// Computes the reference scores of all windows for tests, window by window in double precision.
 inline std::vector<double> window_scores_reference(const WindowModel& model,
                                                    HogView<const float, MemorySpace::host> descriptors) {
     const auto window = window_shape(model);

@@ -253,13 +253,13 @@ struct PeopleDetector::State {
         scores.run(HogView<const float, space>(values, shape), window_scores.as<float>() + level.first_window);
     }
 
-    // On the CPU, the levels are processed one after another and share the memory of the descriptors.
+    // Processes the levels one after another on the CPU; they share the memory of the descriptors.
     void score(HostView<const std::uint8_t> frame) {
         pyramid.run(frame);
         for (int number = 0; number < pyramid.levels(); ++number) score_level<MemorySpace::host>(number);
     }
 
-    // The kernels of a small level leave most of a GPU idle, so the levels run in parallel.
+    // Records the levels to run in parallel, because the kernels of a small level leave most of a GPU idle.
     void record_levels() {
         cuda::record_branches(executor->stream(), pyramid.levels(), [&](int number) {
             pyramid.run_level(number);
@@ -350,7 +350,7 @@ bool gives_way(const Detection& box, std::int64_t boxes, const Detection& other,
 
 }  // namespace
 
-// OpenCV's SimilarRects with the eps that groupRectangles() uses by default.
+// Implements OpenCV's SimilarRects with the eps that groupRectangles() uses by default.
 bool are_neighbours(const Detection& a, const Detection& b) {
     const double most = likeness * (std::min(a.width, b.width) + std::min(a.height, b.height)) * 0.5;
     return std::abs(a.x - b.x) <= most && std::abs(a.y - b.y) <= most &&

@@ -146,7 +146,7 @@ private:
     friend class PeopleDetector;
     DetectedPeople(std::shared_ptr<const WindowPlaces> places, const PeopleParameters& parameters, Executor& executor);
 
-    // Memory: the number of candidates, then the candidates.
+    // Returns the start of the memory: it holds the number of candidates, then the candidates.
     template <MemorySpace space>
     std::int32_t* count() const {
         return reinterpret_cast<std::int32_t*>(data<space>());
@@ -192,9 +192,9 @@ std::string without_windows(const WindowModel& model, const PeopleParameters& pa
 /// finds the same in the same frame. One run at a time.
 class PeopleDetector {
 public:
-    /// `frame` is the shape of one frame with 1 or 3 channels. Throws Error{usage} if the model or the
-    /// parameters are not allowed or if the frame is smaller than the smallest window, Error{config} if there
-    /// is not enough memory.
+    /// Prepares detection in frames of shape `frame`: one frame with 1 or 3 channels. Throws Error{usage} if the model
+    /// or the parameters are not allowed or if the frame is smaller than the smallest window, Error{config} if there is
+    /// not enough memory.
     PeopleDetector(const WindowModel& model, const PeopleParameters& parameters, const Shape& frame,
                    Executor& executor);
     ~PeopleDetector();

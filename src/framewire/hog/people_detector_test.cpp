@@ -107,8 +107,8 @@ std::vector<Candidate> all_windows(const WindowModel& model, const PeopleParamet
     return windows;
 }
 
-// With a threshold below all scores and without suppression, every window must be found. Compares them with all windows
-// that exist.
+// Checks that every window is found with a threshold below all scores and without suppression. Compares the detections
+// with all windows that exist.
 void check_windows(Backend backend, const WindowModel& model, PeopleParameters parameters, const Shape& shape,
                    const kit::Layout& layout) {
     SCOPED_TRACE(fmt::format("{}: a window of {}x{}, step {}, heights {} to {}, in {}, {}, seed {}", to_string(backend),
@@ -157,7 +157,7 @@ TEST_P(PeopleDetectorTest, ScoresEveryWindow) {
     });
 }
 
-// A figure of two gray levels in a window of 64x128; coordinates are 0 to 1 in both directions.
+// Returns the gray level of a figure with two levels in a window of 64x128; coordinates are 0 to 1 in both directions.
 int figure(double x, double y) {
     const auto within = [](double value, double begin, double end) { return value >= begin && value < end; };
     const bool head = std::hypot((x - 0.5) * 64, (y - 0.2) * 128) < 9;

@@ -32,9 +32,9 @@ public:
         return {memory_.data() + memory_.size() - values_, values_};
     }
 
-    /// Number of values per row.
+    /// Returns the number of values per row.
     std::size_t values() const { return values_; }
-    /// Number of rows.
+    /// Returns the number of rows.
     std::size_t rows() const { return positive_.size(); }
     /// Returns the values of a row; valid until the next row is appended.
     std::span<const float> row(std::size_t number) const { return {memory_.data() + number * values_, values_}; }

@@ -75,7 +75,7 @@ TEST(LinearSvm, MinimisesTheSquaredLoss) {
     expect_svm(train_linear_svm(samples_of(two), p), {6 / 17.0}, -8 / 17.0, 374 / 578.0);
 }
 
-// Reference implementation: gradient descent on the dual cost, with all multipliers at once.
+// Trains by gradient descent on the dual cost, with all multipliers at once, as the reference.
 LinearSvm reference(const std::vector<Sample>& all, const SvmParameters& p) {
     const auto rows = all.size(), values = all.front().values.size();
     const auto c_of = [&](std::size_t i) { return all[i].positive ? p.c * p.positive_weight : p.c; };
