@@ -50,7 +50,7 @@ inline __device__ int byte_of(const std::uint32_t* words, int at) {
     return static_cast<int>(__byte_perm(words[at / 4], 0, 0x4440 | (at % 4)));
 }
 
-/// Loads `count` words. `from` is aligned to their total size if that is 8 bytes, else to 16 bytes.
+/// Loads `count` words. `from` must be aligned to their total size if that is 8 bytes, otherwise to 16 bytes.
 template <int count>
 __device__ void load_words(const std::uint8_t* from, std::uint32_t* words) {
     if constexpr (count == 2) {

@@ -48,8 +48,8 @@ struct SourceRows {
     int count = 0;
 };
 
-// Per channel, the weighted sums of the rows: four times the mean over the rows. Even and odd pixels are
-// separate; the odd ones have one additional pixel on the left.
+// Weighted sums of the rows per channel: four times the mean over the rows. Even and odd pixels are separate; the odd
+// ones include one additional pixel on the left.
 struct Sums {
     HWY_ALIGN std::int16_t sums[3][2][segment_px / 2 + 2 * lanes_at_most];
 
@@ -61,7 +61,7 @@ struct EvenOdd {
     V16 even, odd;
 };
 
-// Widens bytes: the even ones with a mask, the odd ones with a shift.
+// Widens bytes: even ones with a mask, odd ones with a shift.
 HWY_INLINE EvenOdd halves(V8 bytes) {
     const hn::ScalableTag<std::uint16_t> d;
     const auto both = hn::BitCast(d, bytes);
@@ -71,8 +71,8 @@ HWY_INLINE EvenOdd halves(V8 bytes) {
 // Interleaves even and odd numbers of 0..255 as bytes.
 HWY_INLINE V8 bytes(V16 even, V16 odd) { return hn::BitCast(D8(), hn::Or(even, hn::ShiftLeft<8>(odd))); }
 
-// One of Y, U and V: the weights of B, G and R, and the offsets added before and after the lower 7 bits are
-// dropped.
+// One of the components Y, U and V: the weights of B, G and R, and the offsets added before and after the lower 7 bits
+// are dropped.
 class Component {
 public:
     HWY_INLINE Component(std::int16_t b, std::int16_t g, std::int16_t r, std::int16_t before, std::int16_t after)

@@ -20,8 +20,8 @@ namespace {
 
 enum class Chroma { none, halved, each };
 
-// One output component: three rounded products of B, G and R, and an offset. The factors include a power of
-// two, `unit`, that scales the input to 15 bits.
+// An output component: three rounded products of B, G and R, and an offset. The factors include a power of two, `unit`,
+// that scales the input to 15 bits.
 struct YuvComponent {
     int b, g, r;
     int added;  // added to the sum before the lower 7 bits are dropped
@@ -321,7 +321,7 @@ void ImageToYuv::run(DeviceView<const std::uint8_t> image, const DeviceYuv<std::
     job.halved_y = picture_.format.chroma == ChromaSampling::s420;
     const auto rows = pixel_taps(0, job.halved_y, picture_.siting.centred_y);
     const auto columns = pixel_taps(0, true, picture_.siting.centred_x);
-    // Weights of the columns, starting with the one to the left of a sample's own two pixels.
+    // Weights of the columns: first the column to the left of a sample's two pixels, then these two.
     const int around[3] = {columns.first < 0 ? columns.weights[0] : 0, columns.weights[columns.first < 0 ? 1 : 0],
                            columns.weights[columns.first < 0 ? 2 : 1]};
     job.first_row = rows.first;

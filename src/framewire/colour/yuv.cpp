@@ -225,7 +225,8 @@ std::shared_ptr<YuvPicture> YuvPicturePool::take(const YuvInfo& info) {
         }
     }
     if (!picture) picture = std::make_unique<YuvPicture>(info);
-    // The deleter returns the picture. It holds the list, so this works after the pool itself is gone.
+    // The deleter returns the picture. It shares ownership of the list, so this works even after the pool has been
+    // destroyed.
     return {picture.release(), [free = free_](YuvPicture* returned) {
                 std::unique_ptr<YuvPicture> owned(returned);
                 const std::lock_guard lock(free->mutex);

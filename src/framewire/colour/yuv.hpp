@@ -18,7 +18,7 @@ namespace framewire {
 /// Matrix coefficients of ITU-R BT.601, BT.709 and BT.2020 (non-constant luminance).
 enum class YuvMatrix { bt601, bt709, bt2020 };
 
-/// Meaning of the numbers of a YUV or gray picture (ITU-T H.273: matrix coefficients and range).
+/// Meaning of the samples of a YUV or gray picture (ITU-T H.273: matrix coefficients and range).
 struct YuvCoding {
     YuvMatrix matrix = YuvMatrix::bt601;
     /// If true, samples use all values. If false, luma uses 16 to 235 and chroma 16 to 240, at 8 bits.
@@ -41,7 +41,7 @@ struct ChromaSiting {
     friend constexpr bool operator==(const ChromaSiting&, const ChromaSiting&) = default;
 };
 
-inline constexpr ChromaSiting siting_left{false, true};       ///< MPEG-2, and the default of H.264
+inline constexpr ChromaSiting siting_left{false, true};       ///< siting of MPEG-2, and the default of H.264
 inline constexpr ChromaSiting siting_centre{true, true};      ///< JPEG, MPEG-1
 inline constexpr ChromaSiting siting_top_left{false, false};  ///< BT.2020
 
@@ -72,7 +72,7 @@ inline constexpr YuvFormat yuv_p010{ChromaSampling::s420, true, 10};
 /// Returns "4:2:0", "4:2:2 of 10 bits", "NV12", "P010" or "gray", for messages.
 std::string to_string(const YuvFormat& format);
 
-/// Description of a batch of equal YUV pictures, independent of where they are in memory.
+/// Description of a batch of YUV pictures of one kind, independent of where they are in memory.
 struct YuvInfo {
     YuvFormat format{};
     YuvCoding coding{};
@@ -197,8 +197,8 @@ void validate(const YuvView<T, space>& view, const YuvInfo& info, const char* wh
     }
 }
 
-/// Owns a YUV picture on the host, uninitialised. Rows start at multiples of 64 bytes, and 64 bytes after the
-/// last sample may be read. Move-only.
+/// An uninitialised YUV picture in host memory. Rows start at multiples of 64 bytes, and 64 bytes after the last sample
+/// may be read. Move-only.
 class YuvPicture {
 public:
     /// Allocates a picture. Throws Error{usage} if `info` is not allowed, Error{config} if there is not enough

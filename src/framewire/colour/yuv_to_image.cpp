@@ -245,9 +245,9 @@ private:
 };
 
 #if HWY_TARGET == HWY_AVX3_DL
-// For each of 64 pixels, the index of the third byte of its 32-bit sum among the sums of the 32 even, or odd,
-// pixels. Interleaving puts the lower half of each 16-byte block into the first vector and the upper half into
-// the second.
+// Indices for the permutation of two vectors of sums: for each of 64 pixels, the third byte of its 32-bit sum among the
+// sums of the 32 even, or odd, pixels. Interleaving puts the lower half of each 16-byte block into the first vector and
+// the upper half into the second.
 struct PlacesOfSums {
     HWY_ALIGN std::uint8_t bytes[64];
     constexpr PlacesOfSums() : bytes() {

@@ -22,7 +22,7 @@ enum class Chroma { none, halved, pairs, each };  // pairs: halved, and U and V 
 
 constexpr int half_px = lane_px / 2;
 
-// (number * factor + offset) >> 15: a rounded_product() whose constant parts are folded into two numbers.
+// Product with constant parts folded into two numbers: (number * factor + offset) >> 15, a rounded_product().
 struct Product {
     int factor, offset;
 
@@ -145,9 +145,9 @@ struct ChromaPairs {
         }
     }
 
-    // Returns sixteen times the chroma of pixel `px`, which lies between samples px / 2 - 1 and px / 2 if px is
-    // even, else between px / 2 and the next. The bytes of `weights` apply to both samples in the first row,
-    // then in the second.
+    // Returns sixteen times the chroma of pixel `px`, which lies between samples px / 2 - 1 and px / 2 if px is even,
+    // otherwise between px / 2 and the next. The bytes of `weights` apply to both samples in the first row, then to
+    // both in the second.
     __device__ int sixteenths(int px, std::uint32_t weights) const {
         const int pair = (px + 1) / 2;
         if constexpr (kind == Samples::bytes) {
@@ -176,7 +176,7 @@ __device__ void pack_bgr(const int (&bgr)[4][3], std::uint32_t* words) {
 template <Samples kind, Chroma chroma, int channels, bool aligned, class ChromaOf>
 __device__ void convert_row(const Job& job, int frame, int y, int x, ChromaOf&& chroma_of) {
     constexpr int sample_bytes = kind == Samples::bytes ? 1 : 2;
-    // Lanes to the right of the image take part in store_by_warp() without data.
+    // Lanes to the right of the image take part in store_by_warp() without any pixels.
     const bool any = x < job.width && y >= 0 && y < job.height;
     const bool whole = aligned && x + lane_px <= job.width;
     std::uint32_t luma[4 * sample_bytes] = {};
@@ -219,7 +219,7 @@ __device__ void convert_row(const Job& job, int frame, int y, int x, ChromaOf&& 
             store_some<4>(words, job.width - x, out + x);
     } else {
         const int first = x - static_cast<int>(threadIdx.x) * lane_px;
-        // Lanes whose sixteen pixels are all inside of the image.
+        // Number of lanes with all sixteen pixels inside the image.
         const int whole_lanes = aligned ? min((job.width - first) / lane_px, warp_lanes) : 0;
         if (aligned) store_by_warp(words, whole_lanes, out + 3 * first);
         if (any && !whole) store_some<12>(words, 3 * (job.width - x), out + 3 * x);
