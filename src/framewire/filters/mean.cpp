@@ -111,7 +111,7 @@ void prefix_sums(const std::uint16_t* sums, int count, std::uint32_t* prefix) {
         for (int lane = 0; lane < lanes; ++lane) lane_from[lane] = from(lane);
         return hn::SetTableIndices(d32, lane_from);
     };
-    // Within a vector: add the vector to itself moved by 1, 2, 4 and 8 pixels.
+    // Within a vector, prefix sums come from adding the vector to itself, moved by 1, 2, 4 and 8 pixels.
     const auto moved_by = [&](int distance) HWY_ATTR {
         return indices([&](int lane) { return lane < distance ? 0 : lane - distance; });
     };
@@ -127,8 +127,8 @@ void prefix_sums(const std::uint16_t* sums, int count, std::uint32_t* prefix) {
         if (8 * channels < lanes) sum = hn::Add(sum, hn::IfThenZeroElse(first_8, hn::TableLookupLanes(sum, by_8)));
         return sum;
     };
-    // From vector to vector: `channels` vectors hold a whole number of pixels. The running total is kept separately for
-    // each of them, with its lanes in place, so that each step depends on a single addition.
+    // Across vectors, `channels` vectors hold a whole number of pixels. A running total is kept separately for each of
+    // them, with its lanes in place, so that each step depends on a single addition.
     const auto last_pixel_for = [&](int vectors_on) HWY_ATTR {
         return indices([&](int lane) { return lanes - channels + ((vectors_on - 1) * lanes + lane) % channels; });
     };
@@ -246,7 +246,7 @@ void Mean::run(const FilterImages<MemorySpace::host>& images) const {
 
 #if HWY_ONCE
 
-// Registry entry of `mean`, and the part of Mean that does not depend on the backend.
+// The registry entry of `mean`, and the parts of Mean that do not depend on the backend.
 
 namespace framewire {
 namespace {

@@ -45,7 +45,7 @@ using Narrow = Layout<channels, 160, 1, 3>;
 // threads of a warp use different banks.
 FRAMEWIRE_HOST_DEVICE constexpr int place_of(int pixel) { return pixel + pixel / mean_lane_px; }
 
-// Everything that a launch needs; passed as a kernel parameter.
+// Arguments of the kernel.
 struct Job {
     QuadSource in;
     cuda::KernelImage<std::uint8_t> out;
@@ -97,7 +97,7 @@ __device__ std::uint32_t add_column(std::uint32_t sum, const std::uint32_t* colu
     return __dp2a_lo(columns[element / 2], element % 2 ? 0x0100u : 0x0001u, sum);
 }
 
-// The sums of a thread's columns over the window's rows.
+// Sums of a thread's columns over the window's rows.
 template <class L>
 class Columns {
 public:
@@ -122,8 +122,8 @@ public:
         wait_for_all_teams<L>();
     }
 
-    // Writes the prefix sums before each of this thread's columns. Called by all adders of a team; passes one barrier
-    // of the team.
+    // Writes the prefix sums before each of this thread's columns. All adders of a team must call it; it passes one
+    // barrier of the team.
     __device__ void write_prefix_sums(Memory<L>& memory) const {
         std::uint32_t before[channels];
 #pragma unroll
@@ -174,7 +174,7 @@ __device__ void write_means(const Job& job, int out_px, const Memory<L>& memory,
     std::uint32_t result[words];
 #pragma unroll
     for (int word = 0; word < words; ++word) {
-        // Differences of prefix sums, divided; the mean is byte 1 of the upper word of the product.
+        // Divided differences of prefix sums; the mean is byte 1 of the upper word of the product.
         std::uint32_t product[4];
 #pragma unroll
         for (int byte = 0; byte < 4; ++byte) {
@@ -320,7 +320,7 @@ __device__ void add_up(const Job& job, const Part<L>& part, Memory<L>* memories)
     wait_for_team<L>();
 }
 
-// Grid: x covers strips, y bands, z frames. threadIdx.y is the team.
+// Runs the movers and the adders. Grid: x covers strips, y bands, z frames; threadIdx.y is the team.
 template <class L>
 __global__ void __launch_bounds__(L::team_threads* L::teams) mean_kernel(__grid_constant__ const Job job) {
     extern __shared__ uint4 shared[];
@@ -339,7 +339,7 @@ constexpr int shared_bytes = L::teams * sizeof(Memory<L>);
 // Divides images of `shape` into strips and bands, for one layout.
 template <class L>
 FilterOnDevice plan(Job job, const Shape& shape, Executor& executor) {
-    // Strips of equal width, so that none is nearly empty, starting at whole chunks.
+    // Strips have equal widths, so that none is nearly empty, and start at whole chunks.
     constexpr int step_px = 16;
     const int most_px = (L::strip_px - job.lead_px - job.size) / step_px * step_px;
     job.out_px = cuda::parts(cuda::parts(shape.width, cuda::parts(shape.width, most_px)), step_px) * step_px;
@@ -479,7 +479,7 @@ __device__ __forceinline__ void mean_of_row(const Job& job,
 // Shared memory of a warp. Rows stay in their slots until they leave the windows, so each is loaded once.
 template <int channels, int size>
 struct alignas(chunk_bytes) Memory {
-    // The rows of a window, and those in flight.
+    // One slot for each row of a window, and for each row in flight.
     static constexpr int slots = size + rows_ahead;
     std::uint8_t slot[slots][WarpStrip<channels>::slot_bytes];
     std::uint8_t out[WarpStrip<channels>::out_bytes];

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
-// Registry entry of `median`, and the constructor, which lets each backend plan for itself.
+// The registry entry of `median`, and the constructor, which lets each backend make its plan.
 
 namespace framewire {
 namespace {

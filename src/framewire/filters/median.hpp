@@ -68,7 +68,7 @@ inline constexpr int largest_small_median = 5;
 /// Largest size that middle_median() supports.
 inline constexpr int largest_middle_median = 15;
 
-/// A block of a batch, the work of one thread: some rows and columns of one frame.
+/// A block of a batch, which one thread processes: some rows and columns of one frame.
 struct MedianBlock {
     /// The batch that contains the block.
     HostView<const std::uint8_t> in;
@@ -79,12 +79,12 @@ struct MedianBlock {
     int width = 0, height = 0;   ///< size of the block, in pixels
 };
 
-/// How a method divides an image into blocks.
+/// Division of an image into blocks by a method.
 struct MedianBlocking {
     int width = 0, height = 0;
     /// If true, each block has one channel only.
     bool channel_by_channel = false;
-    std::int64_t scratch_bytes = 0;  ///< per block; a multiple of 64
+    std::int64_t scratch_bytes = 0;  ///< bytes of scratch memory per block; a multiple of 64
 };
 
 /// Computes medians of sizes 3 and 5. Blocks consist of whole rows.
@@ -99,7 +99,7 @@ struct MiddleBlock {
     static constexpr int tile_side = 4;
     /// Rows of results per block.
     static constexpr int height = 64;
-    /// Bytes per row of results; the rest of a line holds the border and the end of its last vector.
+    /// Bytes per row of results; the remainder of a line holds the border and the end of its last vector.
     static constexpr int output_bytes = 1920;
     /// Bytes per plane, and per line of four planes.
     static constexpr int plane_bytes = 576, line_bytes = tile_side * plane_bytes;

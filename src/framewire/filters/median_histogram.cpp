@@ -349,8 +349,8 @@ MedianHistogramBlocks::MedianHistogramBlocks(int size, const Shape& shape, const
     strips = parts(shape.width, windows * most_px);
     window_px = parts(shape.width, strips * windows * step_px) * step_px;
     shared_bytes = framewire::shared_bytes(size, strip_px());
-    // Enough blocks for several rounds on every multiprocessor, each with enough rows to amortise counting its first
-    // windows.
+    // There are enough blocks for several rounds on every multiprocessor, each with enough rows to amortise counting
+    // its first windows.
     constexpr int wanted_blocks = 4000;
     const auto blocks = std::int64_t{strips} * shape.channels * shape.frames;
     const auto bands = std::clamp<std::int64_t>(wanted_blocks / blocks, 1, parts(shape.height, 2 * size));

@@ -23,7 +23,7 @@ namespace {
 constexpr int groups = 16, group_levels = 16;
 // A lane has two levels, so two groups per window are kept.
 constexpr int lanes_per_window = MedianHistogramBlocks::threads_per_window;
-constexpr int step_px = MedianHistogramBlocks::step_px;  // pixels that a window slides at a time
+constexpr int step_px = MedianHistogramBlocks::step_px;  // number of pixels that a window slides at a time
 constexpr int columns_per_thread = MedianHistogramBlocks::columns_per_thread;
 
 /// Cumulative counts of one column of `size` values, in bytes. Each level has a count of the values of its group that
@@ -133,7 +133,7 @@ struct Window {
             odd[1] += words.y >> 8 & 0x00FF00FF;
             sum_below += at[below()];
         }
-        // Exchange sums, so that each lane gets its own pair summed over all columns.
+        // Exchange sums, so that each lane gets the sum of its own pair over all columns.
         const bool second_word = lane / 8 % 2, second_pair = lane / 4 % 2;
         const auto even_sum =
             (second_word ? even[1] : even[0]) + __shfl_xor_sync(~0u, second_word ? even[0] : even[1], 8);
@@ -226,7 +226,7 @@ __global__ void __launch_bounds__(MedianHistogramBlocks::most_threads)
     extern __shared__ ColumnCounts columns[];
     const int threads = static_cast<int>(blockDim.x), strip_px = windows * window_px, count = strip_px + size - 1,
               radius = size / 2;
-    auto* medians = reinterpret_cast<std::uint8_t*>(columns + count + 1);  // one row of the strip
+    auto* medians = reinterpret_cast<std::uint8_t*>(columns + count + 1);  // medians of one row of the strip
     const int thread = static_cast<int>(threadIdx.x);
 
     const int frame = static_cast<int>(blockIdx.z), channel = static_cast<int>(blockIdx.x) % images.channels;

@@ -13,15 +13,15 @@ struct MedianHistogramBlocks {
     static constexpr int most_threads = 512;
     static constexpr int columns_per_thread = 2;   ///< maximum number of columns per thread
     static constexpr int threads_per_window = 16;  ///< threads per window
-    static constexpr int step_px = 4;              ///< window_px is a multiple of this
-    static constexpr int column_bytes = 272;       ///< size of a column's histogram
+    static constexpr int step_px = 4;              ///< number that `window_px` is a multiple of
+    static constexpr int column_bytes = 272;       ///< size of a column's histogram in bytes
 
     int threads;  ///< threads per block; at least those of the windows, which fill whole warps
     int windows;  ///< windows per strip
-    /// Pixels along which a window slides.
+    /// Number of pixels along which a window slides.
     int window_px;
     int strips;  ///< number of strips per row and channel
-    int rows;    ///< rows of results per block
+    int rows;    ///< number of rows of results per block
     /// Shared memory per block.
     int shared_bytes;
 

@@ -203,7 +203,7 @@ template <int size, int tile_width, int tile_height, int channels>
 struct Layout {
     using Block = TileBlock<size, tile_width, tile_height, channels>;
     static constexpr Block block{8 / tile_height};
-    // Blocks per multiprocessor: as many as leave each thread the registers it needs.
+    // Number of blocks per multiprocessor: as many as leave each thread the registers that it needs.
     static constexpr int min_blocks = size == 7 ? 5 : 4;
     // Number of words that each thread loads, all in flight at the same time.
     static constexpr int words_at_once = cuda::parts(block.rows() * Block::words, block.threads());

@@ -16,8 +16,8 @@
 #include <cstring>
 #include <type_traits>
 
-// Dilation on the CPU by the steps of an element, in tiles. Two rows of results are made together, because all but two
-// of the rows that they read are the same.
+// Dilation on the CPU by the steps of an element, in tiles. Two rows of results are computed together, because all but
+// two of the rows that they read are the same.
 
 #ifndef FRAMEWIRE_MORPHOLOGY_CPU_ONCE
 #define FRAMEWIRE_MORPHOLOGY_CPU_ONCE
@@ -33,7 +33,7 @@ inline constexpr int morphology_stride_bytes = 768;
 // Shifts read this many bytes before the first row and after the last.
 inline constexpr int morphology_slack_bytes = 192;
 
-// Position and size of a tile.
+// Position and size of a tile in a frame.
 struct MorphologyTile {
     int frame, y_begin, rows, byte_begin, bytes;
 };
@@ -160,7 +160,7 @@ void morphology_tile_of(const DilationSteps& steps, const MorphologyPhase& phase
     });
     for (int index = 0; index < steps.count; ++index) {
         const int shift = steps.steps[index].shift_px * channels;
-        if (shift == 0) break;  // the last step of an element that ends in a point
+        if (shift == 0) break;  // true only for the last step of an element that ends in a point
         const int next_rows_end = index + 1 < steps.count ? steps.steps[index + 1].rows_end : rows_end;
         for_pairs([&](int at) HWY_ATTR {
             VectorPair pair{join_beside<erodes>(from + at, shift), join_beside<erodes>(from + at + stride, shift)};
@@ -258,7 +258,7 @@ inline constexpr int square_near_bytes = 32 * 1024;
 inline constexpr int square_least_tile_bytes = 768;
 // Widest tile.
 inline constexpr int square_most_tile_bytes = 6144;
-// Vectors read and write this many bytes beyond the end of a row, and start half as many before it.
+// Vectors read and write this many bytes beyond the end of a row, and half as many before its start.
 inline constexpr int square_slack_bytes = 2 * square_most_lanes;
 
 // Returns the distance of two rows in the buffer, for tiles and margins of these widths.
@@ -618,7 +618,7 @@ DilationSteps::DilationSteps(const StructuringElement& element, int largest_shif
 
 namespace {
 
-// GPU kernels have separate code for each shift, so only small ones are used.
+// GPU kernels have separate code for each shift, so they use only small shifts.
 constexpr int largest_cuda_shift_px = 3;
 
 // Returns the steps for a backend.

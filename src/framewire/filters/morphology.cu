@@ -30,12 +30,12 @@ constexpr int words = 4;  // words per thread
 constexpr int thread_bytes = 4 * words;
 constexpr int rows_per_turn = 2;  // rows of results per warp and turn; their windows share all but two rows
 
-// Highest band, to bound the tile in shared memory.
+// Maximum height of a band, which limits the tile in shared memory.
 constexpr int most_band_rows = 64;
-constexpr int most_shared_rows = 96;  // 48 KiB of tile, which every GPU grants
+constexpr int most_shared_rows = 96;  // a tile of 48 KiB, which every GPU grants
 static_assert(most_shared_rows > 2 * (max_element_px / 2) + rows_per_turn);
 
-// Everything that a launch needs; passed as a kernel parameter.
+// Arguments of the kernel.
 struct Job {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
@@ -73,7 +73,7 @@ __device__ void join(Bytes& joined, const Bytes& one, const Bytes& other) {
     }
 }
 
-// Joins the bytes with those `shift` bytes to the left and to the right.
+// Joins each byte with the bytes that lie `shift` bytes to its left and right.
 template <int shift>
 __device__ void dilate_along(Bytes& bytes) {
     constexpr int rim = (shift + 4) / 4;  // words read from each neighbouring thread
@@ -207,7 +207,7 @@ __device__ void store(std::uint8_t* row, int at, uint4 raw, const Job& job) {
             row[at + byte] = static_cast<std::uint8_t>(gathered[byte / 4] >> (8 * (byte % 4)));
 }
 
-// Grid: strips, bands and frames along x.
+// Runs one phase. The grid has strips, bands and frames along x.
 template <int channels, bool disc_15>
 __global__ void __launch_bounds__(threads_per_block, 4) morphology_kernel(__grid_constant__ const Job job) {
     extern __shared__ uint4 shared[];

@@ -352,8 +352,8 @@ void Mosaic::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<s
 
 #if HWY_ONCE
 
-// Parameters, buffers and statistics of Mosaic, which do not depend on the backend. The cells are filled
-// by the code above and in mosaic.cu.
+// The parts of Mosaic that do not depend on the backend: parameters, buffers and statistics. The code above and in
+// mosaic.cu fills the cells.
 
 namespace framewire {
 namespace {
@@ -427,7 +427,7 @@ Mosaic::Mosaic(MosaicParameters parameters, const Shape& shape, Executor& execut
     const auto totals_bytes = static_cast<std::size_t>(frames * shape.channels) * sizeof(std::uint64_t);
     auto zones = parameters_.zones;
     if (zones.empty()) zones.push_back({0, 0, shape.width, shape.height});
-    // Size the buffers for the zone that needs most.
+    // The buffers have the size that the largest zone needs.
     std::int64_t cell_sums = 0, chunks = copy_chunks(shape), chunk_cell_sums = 0;
     for (const auto& zone : zones) {
         const CellGrid grid(zone, parameters_.cell_px);

@@ -36,13 +36,13 @@ FRAMEWIRE_HOST_DEVICE constexpr int cell_rows_per_block(int cell) {
 
 // One zone of a batch; passed as a kernel parameter.
 struct Job {
-    cuda::KernelImage<const std::uint8_t> in;  // starts at the zone's corner
+    cuda::KernelImage<const std::uint8_t> in;  // input, starting at the zone's upper left corner
     cuda::KernelImage<std::uint8_t> out;
     int width, height;  // size of the zone
     int cell, columns, rows;
-    unsigned long long* totals;     // per frame and channel; null if not wanted
-    unsigned long long* cell_sums;  // per frame, cell and channel; only for large cells
-    int tile_groups;                // groups across a block, chosen so that it holds whole cells if they are small
+    unsigned long long* totals;     // totals per frame and channel; null if not wanted
+    unsigned long long* cell_sums;  // sums per frame, cell and channel; only for large cells
+    int tile_groups;  // number of groups across a block, chosen so that a block holds whole cells if they are small
 };
 
 // Returns the index of the thread in its block.
@@ -341,7 +341,7 @@ __device__ unsigned long long* sums_of_cells(const Job& job, const Part& part) {
     return job.cell_sums + (row * job.columns + part.first_cell) * channels;
 }
 
-// First launch: adds up the cells.
+// Adds up the cells; the first launch for large cells.
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(threads_per_block, 3) large_cells_sum_kernel(Job job) {
     __shared__ std::uint32_t sums[most_cells_across * channels];
@@ -356,7 +356,7 @@ __global__ void __launch_bounds__(threads_per_block, 3) large_cells_sum_kernel(J
         atomicAdd(sums_of_cells<channels>(job, part) + i, static_cast<unsigned long long>(sums[i]));
 }
 
-// Second launch: computes the means and fills the cells.
+// Computes the means and fills the cells; the second launch for large cells.
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(threads_per_block, 3) large_cells_fill_kernel(Job job) {
     __shared__ std::uint32_t colours[most_cells_across];

@@ -108,7 +108,7 @@ constexpr int divide_up(int a, int b) { return (a + b - 1) / b; }
 struct CellGrid {
     /// The area that the cells cover.
     Zone zone;
-    int cell_px;        ///< at most the zone's longer side
+    int cell_px;        ///< side of a cell, at most the zone's longer side
     int columns, rows;  ///< number of cells across and down
 
     /// Divides `where` into cells of `wanted_cell_px`, or into one cell if that is larger.

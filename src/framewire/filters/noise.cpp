@@ -132,7 +132,7 @@ void NoiseFromChanges::run(const ChangedBytes<MemorySpace::host>& changes, HostV
 
 #if HWY_ONCE
 
-// Registry entry of `noise` and the validation of its parameters.
+// The registry entry of `noise`, and the validation of its parameters.
 
 namespace framewire {
 namespace {

@@ -20,7 +20,7 @@ enum class NoiseBase {
 
 /// Parameters of Noise.
 struct NoiseParameters {
-    int threshold = 20;  ///< a pixel is noisy if any channel differs from the previous frame by more; 0..255
+    int threshold = 20;  ///< a pixel is noisy if any channel differs by more from the previous frame; 0..255
     NoiseMode mode = NoiseMode::mask;   ///< content of the result
     NoiseBase base = NoiseBase::frame;  ///< used by `overlay` only
 };
@@ -112,7 +112,7 @@ FRAMEWIRE_HOST_DEVICE inline Pixel noise_pixel(Pixel now, Pixel before, int thre
     return base | (is_noisy(now, before, threshold) ? red : 0);
 }
 
-/// noise_pixel() on the GPU, for passes that fuse several filters.
+/// Calls noise_pixel() on the GPU, for passes that fuse several filters.
 class NoiseOnDevice {
 public:
     /// Takes threshold and background from an operation of noise_info().

@@ -13,7 +13,7 @@ namespace {
 constexpr int block_width = 32, block_height = 8;
 constexpr int tile_px = 32;  // side of a tile that a block transposes
 
-// Everything that a launch needs; passed as a kernel parameter.
+// Arguments of the kernels.
 struct MoveJob {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;

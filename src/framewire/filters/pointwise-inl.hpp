@@ -29,7 +29,7 @@ HWY_INLINE void bgr_differences(D8 d8, const std::uint8_t* in, const std::uint8_
                                 hwy::HWY_NAMESPACE::VFromD<D8>& r) {
     namespace hn = hwy::HWY_NAMESPACE;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d8));
-    // Differences of whole vectors go through the stack, so that only one image has to be deinterleaved instead of two.
+    // Differences of whole vectors go through the stack, so that one image has to be deinterleaved instead of two.
     HWY_ALIGN std::uint8_t differences[3 * HWY_MAX_BYTES];
     for (std::int64_t third = 0; third < 3; ++third)
         hn::Store(absolute_difference(hn::LoadU(d8, in + third * step), hn::LoadU(d8, previous + third * step)), d8,

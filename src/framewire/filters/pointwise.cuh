@@ -70,7 +70,7 @@ __device__ void map_pixels(Group& group, const Group& other, Function&& function
 struct Image : cuda::KernelImage<std::uint8_t> {
     /// Number of channels: 1 or 3.
     int channels = 0;
-    bool aligned = false;  ///< every group of pixels starts at a multiple of 16 bytes
+    bool aligned = false;  ///< true if every group of pixels starts at a multiple of 16 bytes
 };
 
 /// Returns the Image for a view. `dense` states that all images of the launch are dense; each batch is then treated as
@@ -220,8 +220,8 @@ void for_changes(const Shape& shape, Launch&& launch) {
 
 namespace framewire {
 
-/// adjust_pixel() on the GPU. The offset is folded into the rounding term: ((v * slope + 2^8) >> 9) + offset = (v *
-/// slope + 2^8 + 2^9 * offset) >> 9.
+/// Computes adjust_pixel() on the GPU. The offset is folded into the rounding term: ((v * slope + 2^8) >> 9) + offset =
+/// (v * slope + 2^8 + 2^9 * offset) >> 9.
 class AdjustOnDevice {
 public:
     /// Prepares the terms for the GPU.

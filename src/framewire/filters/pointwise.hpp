@@ -75,7 +75,7 @@ private:
 
     std::vector<PointwiseOp> ops_;                  // as planned
     std::array<PointwiseOp, max_ops> ops_of_rows_;  // with the settings of the frame whose rows are being computed
-    std::vector<int> device_numbers_;               // CUDA: indices of the operations' code
+    std::vector<int> device_numbers_;               // CUDA only: indices of the operations' code
     std::vector<Shape> shapes_;                     // shapes before each operation and after the last one
     // Index of the first adjust in ops_; the number of ops if there is none.
     std::size_t first_adjust_;

@@ -69,7 +69,7 @@ inline void compare_reference(const CompareParameters& parameters, HostView<cons
             }
 }
 
-/// Reference for tests and benchmarks: the formula, pixel by pixel.
+/// Computes the formula pixel by pixel, as the reference for tests and benchmarks.
 inline void gray_reference(GrayMethod method, HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     const auto& shape = in.shape();
     for (int frame = 0; frame < shape.frames; ++frame)
@@ -107,7 +107,7 @@ inline void heatmap_reference(HostView<const std::uint8_t> in, HostView<const st
             }
 }
 
-/// Reference for tests and benchmarks: the formula, pixel by pixel.
+/// Computes the formula pixel by pixel, as the reference for tests and benchmarks.
 inline void noise_reference(const NoiseParameters& parameters, HostView<const std::uint8_t> in,
                             HostView<const std::uint8_t> previous, HostView<std::uint8_t> out) {
     const auto& shape = in.shape();

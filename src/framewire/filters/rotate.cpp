@@ -17,7 +17,7 @@
 #include <numbers>
 
 // Rotation by any angle on the CPU, row by row of the result. Most pixels of a row have all of their neighbours inside
-// the image; they are interpolated in vectors of two pixels. The few at the edges are computed one by one.
+// the image and are interpolated in vectors of two pixels. The few pixels at the edges are computed one by one.
 
 // Compiled once, not for each instruction set.
 #ifndef FRAMEWIRE_ROTATE_CPU_ONCE

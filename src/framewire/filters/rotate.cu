@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-// Rotation by any angle on the GPU: every thread interpolates one pixel from the four around its source.
+// Rotation by any angle on the GPU: each thread interpolates one pixel from the four pixels around its source.
 
 namespace framewire {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 // Blocks are nearly square, because such areas of the result read the smallest part of the image.
 constexpr int block_width = 32, block_height = 8;
 
-// Everything that a launch needs; passed as a kernel parameter.
+// Arguments of the kernel.
 struct BlendJob {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;

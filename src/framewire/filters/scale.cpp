@@ -291,9 +291,9 @@ using PlaneWords = hn::Repartition<std::int32_t, PlaneBytes>;
 // Bytes per vector, 16 or 32.
 constexpr int plane_lanes = static_cast<int>(hn::MaxLanes(PlaneBytes()));
 
-// Samples of the image per tile, over all channels; a multiple of the vector length.
+// Number of image samples per tile, over all channels; a multiple of the vector length.
 constexpr int tile_samples = 3 * 1024;
-// Pixels of the image per tile.
+// Returns the number of image pixels per tile.
 constexpr int tile_px(int channels) { return tile_samples / channels; }
 // Vectors write, and blocks read, up to this many pixels beyond a tile.
 constexpr int tile_slack_px = 64;
@@ -557,7 +557,7 @@ void scale_rows_in_planes(const ScaleAxis& columns, const ScaleBlocks& blocks, c
 
 #if HWY_ONCE
 
-// Registry entry of `scale`, the evaluation of its sizes, and the choice of methods for the CPU.
+// The registry entry of `scale`, the evaluation of its sizes, and the choice of methods for the CPU.
 
 namespace framewire {
 namespace {

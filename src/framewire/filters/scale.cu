@@ -27,7 +27,7 @@ struct AxisOnDevice {
     int from, to, pairs_each;   // source and result size, and number of pairs per pixel of the result
 };
 
-// Everything that a launch needs; passed as a kernel parameter.
+// Arguments of the kernels.
 struct Job {
     AxisOnDevice columns, rows;
     cuda::KernelImage<const std::uint8_t> in;

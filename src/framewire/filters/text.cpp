@@ -660,7 +660,7 @@ FontFile find_font(const std::string& wanted) {
 namespace framewire {
 namespace {
 
-// Limit on the coverage of all glyphs of one text.
+// Limit on the memory for the coverage of all glyphs of a text.
 constexpr std::size_t max_coverage_bytes = 64 << 20;
 
 using Library = std::unique_ptr<std::remove_pointer_t<FT_Library>, decltype(&FT_Done_FreeType)>;
@@ -751,7 +751,7 @@ Area joined(const Area& a, const Area& b) {
             std::max(a.y_end, b.y_end)};
 }
 
-// Removes the first line from the text and returns it without the character that ends it.
+// Removes the first line from the text and returns it without its end-of-line character.
 std::u32string_view take_line(std::u32string_view& text) {
     const auto end = std::min(text.find(U'\n'), text.size());
     const auto line = text.substr(0, end);

@@ -42,7 +42,7 @@ struct Picture {
     int channels, first_frame;
 };
 
-// The layout in device memory, and the glyphs' coverage.
+// Layout in device memory, and the coverage of its glyphs.
 struct Layout {
     const TextPlace* place;
     const PlacedGlyph* glyphs;

@@ -143,7 +143,7 @@ public:
         for (; x < size; ++x) common.push_back(sorted_column(part_, x));
         part_.core = comparisons_.merge_all(common);
         while (std::max(part_.x.length(), part_.y.length()) > part_side) enter_loop();
-        // Columns of strips are extended by the pixels beyond the strips.
+        // Columns from strips are extended by the pixels beyond the strips.
         if (!loops_.empty()) begin_stage(of_strips ? std::vector{way_beyond_, loops_.back()} : loops_);
         for (x = part_.x.begin; x < part_.x.end + size - 1; ++x)
             if (!part_.x.common(x, size)) part_.columns[x] = sorted_column(part_, x);

@@ -52,7 +52,7 @@ struct TileNetwork {
     int footprint_width = 0, footprint_height = 0;
     std::vector<NetworkInput> inputs;  ///< the footprint, row by row; then the inputs from strips
     std::vector<NetworkStep> steps;    ///< the comparisons, in order
-    std::vector<NetworkStage> stages;  ///< the first is outside all loops, the last inside all
+    std::vector<NetworkStage> stages;  ///< stages; the first is outside all loops, the last inside all of them
     std::vector<int> medians;          ///< value that is the median of each pixel of the first part, row by row
 
     /// Returns the number of nested loops.

@@ -10,7 +10,7 @@
 
 namespace framewire {
 
-/// How a filter continues the image beyond its edges.
+/// Method to continue the image beyond its edges.
 enum class Border {
     reflect101,  ///< mirrored at the outermost pixel, without repeating it: dcb|abcd|cba
     replicate,   ///< the nearest pixel repeated: aaa|abcd|ddd
@@ -51,7 +51,7 @@ inline constexpr int max_window_px = 255;
 /// Extent of a window around its pixel: it covers -before to +after. A window of even size covers one more pixel
 /// before.
 struct WindowReach {
-    /// Number of pixels of the window before and after its own pixel.
+    /// Number of pixels that the window covers before and after its own pixel.
     int before, after;
 };
 
