@@ -258,8 +258,8 @@ public:
 
     // Writes the histograms of the first `count` cells.
     HWY_INLINE void finish(int count, float* out) {
-        // Each step handles all cells before the next one starts: reading data at another width right after it
-        // was written stalls (failed store forwarding).
+        // Each step handles all cells before the next step starts, because reading data at a different width right
+        // after it was written stalls (failed store forwarding).
         for (int column = 0; column * column_groups < count * groups_; ++column) put_tents(column);
         for (int cell = 0; cell < count; ++cell) {
             auto* const tents = tents_[cell * groups_];
@@ -363,7 +363,7 @@ private:
         all = hn::Add(all, own);
     }
 
-    // Computes the tents of a column's groups, in the unit of the gradients.
+    // Computes the tents of a column's groups, in the units of the gradients.
     HWY_INLINE void put_tents(int column) {
         const DF df;
         VF tents[fours];

@@ -28,7 +28,7 @@ namespace {
 
 // One row of cells in one frame.
 struct CellRow {
-    const std::uint8_t* gamma;  // first pixel of the frame, gamma applied
+    const std::uint8_t* gamma;  // first pixel of the frame, after the gamma
     std::int64_t row_stride_bytes;
     int height, first_y, cell, cells;
     float* out;  // cells x bins
@@ -187,8 +187,8 @@ public:
     HWY_INLINE void finish(int count, float* out) {
         const DF df;
         const int turn_places = 2 * slots_, step = static_cast<int>(hn::Lanes(df));
-        // Each step handles all cells before the next one starts: reading data at another width right after it
-        // was written stalls (failed store forwarding).
+        // Each step handles all cells before the next step starts, because reading data at a different width right
+        // after it was written stalls (failed store forwarding).
         for (int cell = 0; cell < count; ++cell) {
             const auto* const sum = sums_ + cell * turns_ * turn_places;
             // Processes whole vectors: the excess of one histogram overwrites data that is no longer read.

@@ -18,7 +18,7 @@ struct HogReference {
     std::vector<int> gray, gamma, gx, gy;
     /// Direction in degrees, at least 0 and below 180, or below 360 for signed gradients.
     std::vector<double> magnitude, direction;
-    std::vector<double> descriptors;  ///< in the order of HogView
+    std::vector<double> descriptors;  ///< descriptors in the order of HogView
 };
 
 inline HogReference hog_reference(const HogParameters& p, HostView<const std::uint8_t> frame) {

@@ -40,8 +40,8 @@ struct Detection {
     friend constexpr bool operator==(const Detection&, const Detection&) = default;
 };
 
-/// Returns true if two boxes are neighbours in the sense of OpenCV's SimilarRects: each of the four sides is away from
-/// that of the other box by at most a fifth of the mean of the smaller width and the smaller height.
+/// Returns true if two boxes are neighbours in the sense of OpenCV's SimilarRects: the positions of each of their four
+/// sides differ by at most a fifth of the mean of the smaller width and the smaller height.
 bool are_neighbours(const Detection& a, const Detection& b);
 
 /// Merges boxes that are neighbours, directly or through a chain of neighbours, into one box per group, like OpenCV's
@@ -77,8 +77,8 @@ private:
 
 /// Methods to combine windows above the threshold that show the same person.
 enum class PeopleGrouping {
-    overlap,     ///< the best of overlapping windows is kept: suppress_overlapping()
-    neighbours,  ///< adjacent windows become one box, their mean: NeighbourGroups
+    overlap,     ///< keeps the best of overlapping windows: suppress_overlapping()
+    neighbours,  ///< replaces adjacent windows by one box, their mean: NeighbourGroups
 };
 
 /// Names of the methods on the command line and in messages.
@@ -87,13 +87,13 @@ inline constexpr NamedValue<PeopleGrouping> people_grouping_names[] = {{"overlap
 
 /// Parameters of PeopleDetector.
 struct PeopleParameters {
-    float threshold = 0;      ///< windows with a higher score become candidates; finite
+    float threshold = 0;      ///< finite score above which windows become candidates
     double scale_step = 1.1;  ///< ratio of one window size to the next, 1.05 to 2
     PeopleGrouping group = PeopleGrouping::neighbours;
     /// Intersection over union above which the worse of two detections is dropped, 0 to 1. Only for
     /// PeopleGrouping::overlap.
     double overlap = 0.3;
-    /// Groups of at most this many windows are dropped, 0 to 1000. Only for PeopleGrouping::neighbours.
+    /// Size up to which groups of windows are dropped, 0 to 1000. Only for PeopleGrouping::neighbours.
     int neighbours = 2;
     /// Smallest window height in frame pixels, at least half of the model's height; 0: the model's height.
     int least_height_px = 0;

@@ -68,7 +68,7 @@ private:
 };
 
 struct Candidate {
-    Detection box;  // without a score
+    Detection box;  // box without a score
     double score;
 };
 

@@ -55,7 +55,7 @@ void halve_row(const std::uint8_t* upper, const std::uint8_t* lower, std::int64_
     const hn::Rebind<std::uint8_t, decltype(d16)> half;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d16));
     for (std::int64_t x = 0; x < pixels; x += step) {
-        // Sums of adjacent bytes in 16 bits.
+        // Returns the sums of adjacent bytes in 16 bits.
         const auto pair_sums = [&](const std::uint8_t* row) HWY_ATTR {
             const auto pairs = hn::BitCast(d16, hn::LoadU(d8, row + 2 * x));
             return hn::Add(hn::And(pairs, hn::Set(d16, 255)), hn::ShiftRight<8>(pairs));

@@ -69,7 +69,7 @@ public:
     /// Returns the shape of a level: one frame of one channel.
     Shape level_shape(int level) const;
 
-    /// Processes a frame with any strides on the executor's threads and returns when done.
+    /// Processes a frame, which may have any strides, on the executor's threads and returns when done.
     void run(HostView<const std::uint8_t> frame);
     /// Queues run_octaves() and then run_level() for every level on the executor's stream.
     void run(DeviceView<const std::uint8_t> frame);

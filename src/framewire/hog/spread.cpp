@@ -23,7 +23,7 @@ namespace {
 struct WindowRowsOfVotes {
     const HogSpread* spread;
     const SpreadImages* images;
-    const std::uint8_t* gamma;  // first pixel of the frame, gamma applied
+    const std::uint8_t* gamma;  // first pixel of the frame, after the gamma
     float* out;                 // descriptors of the frame
     int begin, end;
 };
