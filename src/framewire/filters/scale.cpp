@@ -240,8 +240,8 @@ void Scale::make_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<s
 void Scale::run(const FilterImages<MemorySpace::host>& images) const {
     validate(images.in, from_, "scale's image");
     validate(images.out, to_, "scale's result");
-    // Each thread takes so many rows that neighbouring rows of the result, which read the same image rows, find them in
-    // a core's L2 cache.
+    // Chunks are so large that neighbouring rows of the result, which read the same image rows, find them in a core's
+    // L2 cache.
     const auto bytes_a_row = to_.row_bytes() + from_.row_bytes() * std::max(from_.height / to_.height, 1);
     const auto rows_each = std::max<std::int64_t>(span_bytes / bytes_a_row, 1);
     const auto bands = (to_.height + rows_each - 1) / rows_each;
