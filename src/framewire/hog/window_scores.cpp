@@ -47,7 +47,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using DF = hn::ScalableTag<float>;
 using VF = hn::VFromD<DF>;
 
-// Numbers of sums, as many as leave registers for the operands: of 32 or 16 registers in total.
+// Windows that are scored together: as many sums as leave registers for the operands, of 32 or 16 registers in total.
 constexpr bool many_registers = HWY_TARGET <= HWY_AVX3;
 constexpr int rows_at_once = many_registers ? 3 : 2, columns_at_once = many_registers ? 8 : 6;
 static_assert(rows_at_once <= window_weights_rows_around + 1);
