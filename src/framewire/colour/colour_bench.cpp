@@ -35,7 +35,7 @@ YuvInfo info_of(const Case& one, int frames) {
     return {one.format, {YuvMatrix::bt709, false}, siting_left, frames, bench_frame.height, bench_frame.width};
 }
 
-// Pictures with their own memory, without gaps.
+// Pictures that own their memory, with planes and rows stored without gaps.
 struct Pictures {
     YuvInfo info;
     std::vector<std::uint8_t> bytes;
@@ -113,7 +113,7 @@ struct Planes {
 double bytes_of(const YuvInfo& info) { return static_cast<double>(info.frame_bytes() + bench_frame.bytes()); }
 
 void bench_cpu(Session& session, const Case& one) {
-    // Frames alternate, so that they come from memory and not from the cache of the previous run.
+    // The runs cycle through the frames, so that input comes from memory and not from the cache of the previous run.
     constexpr int frames = 16;
     const auto all = info_of(one, frames), single = info_of(one, 1);
     HostImage image(bench_frame.with_frames(frames)), back(image.shape()), want_back(image.shape());

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-// Only for .cu files: helpers of both conversions on the GPU. A lane handles 16 pixels of a row and a warp 512
-// adjacent ones, so that loads and stores are vectors of 16 bytes:
+// Helpers of both conversions on the GPU; include them only in .cu files. A lane handles 16 pixels of a row and a warp
+// 512 adjacent ones, so that loads and stores are vectors of 16 bytes:
 //
 //     row of pixels:  | lane 0: 0..15 | lane 1: 16..31 | ... | lane 31: 496..511 |
 
@@ -15,18 +15,18 @@ namespace framewire {
 
 inline constexpr int lane_px = 16;
 inline constexpr int warp_lanes = 32;
-inline constexpr int block_warps = 4;  // each has its own row, or group of rows
+inline constexpr int block_warps = 4;  // warps per block; each has its own row or group of rows
 
 using InImage = cuda::KernelImage<const std::uint8_t>;
 using OutImage = cuda::KernelImage<std::uint8_t>;
 
-/// Returns a plane in the form in which kernels take it.
+/// Converts a plane to the type that kernels take as an argument.
 template <class Byte>
 cuda::KernelImage<Byte> image_of(const YuvPlane<Byte>& plane) {
     return {plane.data, plane.row_stride_bytes, plane.frame_stride_bytes};
 }
 
-/// Calls launch(grid, first frame) for as many frames at a time as fit the depth of a grid.
+/// Splits the frames into batches that fit the depth of a grid, and calls launch(grid, first frame) for each batch.
 template <class Launch>
 void for_grids(int width, int row_groups, int frames, Launch&& launch) {
     cuda::for_frames(frames, 1, [&](int first, int some_frames) {
@@ -36,7 +36,7 @@ void for_grids(int width, int row_groups, int frames, Launch&& launch) {
     });
 }
 
-/// Returns four numbers, clamped to 0..255, as the bytes of a word; `n0` is the lowest.
+/// Packs four numbers, clamped to 0..255, into the bytes of a word; `n0` becomes the lowest byte.
 inline __device__ std::uint32_t held_bytes(int n0, int n1, int n2, int n3) {
     std::uint32_t high, all;
     // Two instructions convert, clamp and pack four numbers.
@@ -50,7 +50,7 @@ inline __device__ int byte_of(const std::uint32_t* words, int at) {
     return static_cast<int>(__byte_perm(words[at / 4], 0, 0x4440 | (at % 4)));
 }
 
-/// Loads `count` words. `from` is aligned to their total size if that is 8 bytes, else to 16 bytes.
+/// Loads `count` words. `from` must be aligned to their total size if that is 8 bytes, otherwise to 16 bytes.
 template <int count>
 __device__ void load_words(const std::uint8_t* from, std::uint32_t* words) {
     if constexpr (count == 2) {
@@ -69,8 +69,8 @@ __device__ void load_words(const std::uint8_t* from, std::uint32_t* words) {
     }
 }
 
-/// Loads samples of `sample_bytes` bytes (1, 2 or 3), starting with sample `first`, into words. Samples after
-/// the last of the row's `count` repeat it. Needs no alignment.
+/// Loads samples of `sample_bytes` bytes (1, 2 or 3), starting with sample `first`, into words. Repeats the last of the
+/// row's `count` samples beyond the end of the row. Needs no alignment.
 template <int words_count, int sample_bytes>
 __device__ void load_held(const std::uint8_t* row, int first, int count, std::uint32_t* words) {
 #pragma unroll
@@ -93,10 +93,10 @@ __device__ void store_some(const std::uint32_t* words, int bytes, std::uint8_t* 
         if (at < bytes) to[at] = static_cast<std::uint8_t>(words[at / 4] >> (at % 4 * 8));
 }
 
-/// Stores 48 bytes from each of the first `lanes` lanes of a warp, one after another, at `to`, which is aligned
-/// to 16 bytes. The lanes exchange the data through shared memory, so that each store of the warp covers 512
-/// contiguous bytes instead of 32 pieces of half a sector. Called by all lanes of the warp; the words of the
-/// remaining lanes are ignored.
+/// Stores 48 bytes from each of the first `lanes` lanes of a warp contiguously at `to`, which is aligned to 16 bytes.
+/// The lanes exchange the data through shared memory, so that each store of the warp covers 512 contiguous bytes
+/// instead of 32 pieces of half a sector. All lanes of the warp must call it; the words of the remaining lanes are
+/// ignored.
 inline __device__ void store_by_warp(const std::uint32_t (&words)[12], int lanes, std::uint8_t* to) {
     __shared__ uint4 staged[block_warps][3 * warp_lanes];
     const int lane = static_cast<int>(threadIdx.x);

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cstring>
 
-// BGR or gray images to YUV on the CPU. A thread takes a row of chroma with its one or two rows of luma, in
+// Converts BGR or gray images to YUV on the CPU. A thread takes a row of chroma with its one or two rows of luma, in
 // segments:
 //
 //     luma_and_sums()   reads each source row once: writes luma, adds up the rows per channel (Sums)
@@ -48,31 +48,31 @@ struct SourceRows {
     int count = 0;
 };
 
-// Per channel, the weighted sums of the rows: four times the mean over the rows. Even and odd pixels are
-// separate; the odd ones have one additional pixel on the left.
+// Weighted sums of the rows per channel: four times the mean over the rows. Even and odd pixels are separate; the odd
+// ones include one additional pixel on the left.
 struct Sums {
     HWY_ALIGN std::int16_t sums[3][2][segment_px / 2 + 2 * lanes_at_most];
 
     std::int16_t* of(int channel, int parity) { return sums[channel][parity] + lanes_at_most; }
 };
 
-// Even and odd pixels of a vector, as 16-bit numbers.
+// A vector's even and odd pixels, as 16-bit numbers.
 struct EvenOdd {
     V16 even, odd;
 };
 
-// Widens bytes: the even ones with a mask, the odd ones with a shift.
+// Widens bytes: even ones with a mask, odd ones with a shift.
 HWY_INLINE EvenOdd halves(V8 bytes) {
     const hn::ScalableTag<std::uint16_t> d;
     const auto both = hn::BitCast(d, bytes);
     return {hn::BitCast(D16(), hn::And(both, hn::Set(d, 255))), hn::BitCast(D16(), hn::ShiftRight<8>(both))};
 }
 
-// Joins numbers of 0..255 to bytes.
+// Interleaves even and odd numbers of 0..255 as bytes.
 HWY_INLINE V8 bytes(V16 even, V16 odd) { return hn::BitCast(D8(), hn::Or(even, hn::ShiftLeft<8>(odd))); }
 
-// One of Y, U and V: the weights of B, G and R, and the offsets added before and after the lower 7 bits are
-// dropped.
+// One of the components Y, U and V: the weights of B, G and R, and the offsets added before and after the lower 7 bits
+// are dropped.
 class Component {
 public:
     HWY_INLINE Component(std::int16_t b, std::int16_t g, std::int16_t r, std::int16_t before, std::int16_t after)
@@ -82,7 +82,7 @@ public:
           before_(hn::Set(d, before)),
           after_(hn::Set(d, after)) {}
 
-    // Takes the channels scaled to 15 bits.
+    // Computes the component from channels scaled to 15 bits.
     HWY_INLINE V16 operator()(V16 b, V16 g, V16 r) const {
         const auto sum = hn::Add(hn::Add(hn::MulFixedPoint15(b, b_), hn::MulFixedPoint15(g, g_)),
                                  hn::Add(hn::MulFixedPoint15(r, r_), before_));
@@ -123,7 +123,7 @@ HWY_INLINE V8 luma_of(const Bgr& bgr, const Component& y) {
                  y(hn::ShiftLeft<7>(b.odd), hn::ShiftLeft<7>(g.odd), hn::ShiftLeft<7>(r.odd)));
 }
 
-// A copy of the last pixels of a row, fewer than a vector, padded with the last one.
+// Copy of a row's last pixels, fewer than a vector, padded by repeating the last one.
 class LastPixels {
 public:
     HWY_INLINE const std::uint8_t* copy(const std::uint8_t* from, int count) {
@@ -285,8 +285,8 @@ void gray_row(const std::uint8_t* gray, int count, const ToYuvCoefficients& by, 
     std::memcpy(luma + x, last, static_cast<std::size_t>(count - x));
 }
 
-// The images to convert. Row 0 of the view is row `first`. One channel is gray or, if `equal_channels` is set,
-// three equal channels.
+// The images to convert. Row 0 of the view is row `first` of the image. If the view has one channel, it is gray or, if
+// `equal_channels` is set, all three channels.
 struct SourceImage {
     HostView<const std::uint8_t> view;
     int first;
@@ -334,7 +334,7 @@ void one_row(const SourceImage& image, const HostYuv<std::uint8_t>& picture, con
         for (int tap = 0; tap < 3; ++tap) {
             if (taps.weights[tap] == 0) continue;
             const int y = taps.first + tap;
-            // Luma is written only with the row of chroma that it belongs to.
+            // Luma is written only together with the row of chroma that it belongs to.
             const bool own = y >= first && y < end;
             source.rows[source.count++] = {image.row(frame, held_index(y, info.height)) + 3 * x, taps.weights[tap],
                                            own ? luma(y) + x : nullptr};
@@ -358,7 +358,7 @@ void one_row(const SourceImage& image, const HostYuv<std::uint8_t>& picture, con
 
 }  // namespace
 
-// Converts rows `begin` to `end` - 1 of chroma, or of luma if there is no chroma, counted through all frames.
+// Converts rows `begin` to `end` - 1 of chroma, or of luma if there is no chroma, numbered across all frames.
 void image_to_yuv_rows(HostView<const std::uint8_t> image, int first, bool equal_channels,
                        const HostYuv<std::uint8_t>& picture, const ToYuvCoefficients& by, std::int64_t begin,
                        std::int64_t end) {
@@ -398,7 +398,7 @@ RowRange ImageToYuv::rows_needed(const RowRange& made) const {
     return {row_above ? std::max(made.begin - 1, 0) : made.begin, made.end};
 }
 
-// Rows are checked before anything is written.
+// Checks the image rows before it writes anything.
 void ImageToYuv::run_rows(const ImageRows<const std::uint8_t>& rows, const RowRange& made,
                           const HostYuv<std::uint8_t>& picture) const {
     validate(picture, picture_, "the YUV picture");

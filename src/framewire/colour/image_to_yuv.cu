@@ -5,23 +5,23 @@
 
 #include <cstdint>
 
-// BGR or gray images to YUV on the GPU. Each lane converts 16 columns. If chroma is halved, a warp handles all
-// image rows that contribute to one row of chroma, and writes the luma of its own rows on the way:
+// Converts BGR or gray images to YUV on the GPU. Each lane converts 16 columns. If chroma is halved, a warp handles all
+// image rows that contribute to one row of chroma and also writes the luma of its own rows:
 //
 //     4:2:0, centred rows   reads rows 2c, 2c+1          writes luma 2c, 2c+1 and chroma c
 //     4:2:0, on the upper   reads rows 2c-1, 2c, 2c+1    writes luma 2c, 2c+1 and chroma c
 //     4:2:2                 reads row c                  writes luma c and chroma c
 //     4:4:4, gray           reads row c                  writes all planes of row c
 //
-// In columns a lane needs one pixel more on its left. Sums over rows and columns are sixteenths of the mean.
+// Horizontally, a lane also needs the pixel to its left. Sums over rows and columns are sixteenths of the mean.
 
 namespace framewire {
 namespace {
 
 enum class Chroma { none, halved, each };
 
-// One output component: three rounded products of B, G and R, and an offset. The factors include a power of
-// two, `unit`, that scales the input to 15 bits.
+// An output component: three rounded products of B, G and R, and an offset. The factors include a power of two, `unit`,
+// that scales the input to 15 bits.
 struct YuvComponent {
     int b, g, r;
     int added;  // added to the sum before the lower 7 bits are dropped
@@ -43,7 +43,7 @@ struct Job {
     bool halved_y;        // one row of chroma belongs to two rows of luma
     int rows_for_chroma;  // number of image rows that contribute to a row of chroma: 1 to 3
     int first_row;        // first contributing row relative to the first own row: -1 or 0
-    // Per contributing row, for even and odd samples of a lane: packed bytes, see add_row().
+    // Column weights of each contributing row, for even and odd samples of a lane, packed into bytes for add_row().
     std::uint32_t weights[3][2];
     int gray;  // factor of gray values
     YuvComponent y, u_of_bytes, v_of_bytes, u_of_sums, v_of_sums;
@@ -76,7 +76,7 @@ __device__ void load_bgr(const std::uint8_t* row, int x, int width, Planar& plan
     split(words, planar);
 }
 
-// Stores sixteen samples of a row, or those that are inside of the image.
+// Stores sixteen samples of a row, except those to the right of the image.
 template <bool aligned>
 __device__ void store_16(const std::uint32_t (&words)[4], std::uint8_t* row, int x, int width) {
     if (aligned && x + lane_px <= width)
@@ -99,8 +99,8 @@ __device__ void convert_16(const Planar& pixels, const YuvComponent& component, 
     }
 }
 
-// Adds one row of pixels to the sums of eight chroma samples: sixteen times the mean per channel. Each sample
-// is a dot product of four pixels and packed weights. Of its own pixels p and p+1:
+// Adds one row of pixels to the sums of eight chroma samples: sixteen times the mean per channel. Each sample is a dot
+// product of four pixels and packed weights. For a sample with the two pixels p and p+1:
 //
 //     even sample: pixels p-1 .. p+2, weights (left, own, own, 0)
 //     odd sample:  pixels p-2 .. p+1, weights (0, left, own, own)
@@ -137,7 +137,7 @@ __device__ void store_chroma(const Job& job, int frame, int row, int x, const in
         v[four] = held_bytes(values[1][0], values[1][1], values[1][2], values[1][3]);
     }
     const int first = x / 2, rest = job.chroma_width - first;
-    // Vector stores need all eight samples inside of the image.
+    // Vector stores need all eight samples to lie inside the image.
     const bool whole = aligned && rest >= 8;
     auto* to_u = job.u.row(frame, row);
     if (job.interleaved) {
@@ -159,7 +159,7 @@ __device__ void store_chroma(const Job& job, int frame, int row, int x, const in
     }
 }
 
-// A lane converts sixteen columns of a group of rows; the table above says which rows.
+// Converts sixteen columns of a group of rows per lane; the table at the top of this file lists the rows of a group.
 template <Chroma chroma, bool aligned>
 __global__ void __launch_bounds__(warp_lanes* block_warps) bgr_to_yuv_kernel(Job job) {
     const int x = static_cast<int>(blockIdx.x * warp_lanes + threadIdx.x) * lane_px;
@@ -192,7 +192,7 @@ __global__ void __launch_bounds__(warp_lanes* block_warps) bgr_to_yuv_kernel(Job
                 convert_16(pixels, job.y, words);
                 store_16<aligned>(words, job.luma.row(frame, y), x, job.width);
             }
-            // The pixel to the left of the lane's first one; at the border it is replicated.
+            // The pixel to the left of the lane's first one; replicated at the border.
             int before[3];
 #pragma unroll
             for (int channel = 0; channel < 3; ++channel) before[channel] = from[3 * max(x - 1, 0) + channel];
@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(warp_lanes* block_warps)
     store_some<4>(words, row_bytes - x, plane.row(first_frame + static_cast<int>(blockIdx.z), y) + x);
 }
 
-// Launches a kernel for as many frames at a time as fit a grid.
+// Launches a kernel for batches of frames, each as large as a grid allows.
 template <class Launch>
 void launch(Job job, int groups, int frames, Launch&& kernel) {
     for_grids(job.width, groups, frames, [&](dim3 grid, int frame) {
@@ -245,7 +245,7 @@ void launch(Job job, int groups, int frames, Launch&& kernel) {
     });
 }
 
-// Each instance exists for aligned rows, with vector loads and stores, and for any rows.
+// Launches the instance for aligned rows, which uses vector loads and stores, or the one for rows with any alignment.
 void launch_bgr(const Job& job, const YuvInfo& info, bool aligned, const cuda::Stream& stream) {
     launch(job, info.chroma_height(), info.frames, [&](dim3 grid, dim3 block, const Job& part) {
         const auto start = [&](auto* whole, auto* any) {
@@ -321,7 +321,7 @@ void ImageToYuv::run(DeviceView<const std::uint8_t> image, const DeviceYuv<std::
     job.halved_y = picture_.format.chroma == ChromaSampling::s420;
     const auto rows = pixel_taps(0, job.halved_y, picture_.siting.centred_y);
     const auto columns = pixel_taps(0, true, picture_.siting.centred_x);
-    // Weights of the columns, starting with the one to the left of a sample's own two pixels.
+    // Weights of the columns: first the column to the left of a sample's two pixels, then these two.
     const int around[3] = {columns.first < 0 ? columns.weights[0] : 0, columns.weights[columns.first < 0 ? 1 : 0],
                            columns.weights[columns.first < 0 ? 2 : 1]};
     job.first_row = rows.first;

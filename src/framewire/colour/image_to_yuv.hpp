@@ -19,7 +19,7 @@ public:
     /// Prepares a conversion of images with 3 or 1 `channels`. `executor` must outlive the object. Throws
     /// Error{usage} if the picture or the number of channels is not allowed.
     ImageToYuv(const YuvInfo& picture, int channels, Executor& executor);
-    /// The same on a thread pool of the CPU, for callers without an executor.
+    /// Prepares the conversion on a CPU thread pool, for callers without an executor.
     ImageToYuv(const YuvInfo& picture, int channels, const ThreadPool& threads);
 
     /// Returns the description of the pictures that run() writes.
@@ -32,11 +32,11 @@ public:
     /// Queues the conversion on the executor's stream. Throws Error{usage} if a shape does not match.
     void run(DeviceView<const std::uint8_t> image, const DeviceYuv<std::uint8_t>& picture) const;
 
-    /// Returns the image rows that the picture rows `made` are computed from. 4:2:0 is computed two rows at a
-    /// time: `made` must start at an even row, and end at one or at the end of the picture.
+    /// Returns the image rows that are needed to compute the picture rows `made`. Two rows of 4:2:0 are computed at a
+    /// time: `made` must start at an even row, and end at an even row or at the end of the picture.
     RowRange rows_needed(const RowRange& made) const;
-    /// Computes rows `made` of the first picture from image rows that include rows_needed(made), on the calling
-    /// thread. A conversion of three channels also accepts rows of one channel, which count as three equal
+    /// Computes the picture rows `made` of the first picture on the calling thread. `rows` must include
+    /// rows_needed(made). A conversion of three channels also accepts rows of one channel, which count as three equal
     /// channels. Throws Error{usage} if the rows do not suffice.
     void run_rows(const ImageRows<const std::uint8_t>& rows, const RowRange& made,
                   const HostYuv<std::uint8_t>& picture) const;

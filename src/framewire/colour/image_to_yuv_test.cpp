@@ -52,7 +52,7 @@ void check(Backend backend, const YuvInfo& info, int channels, kit::Layout layou
         FAIL() << "input changed: " << *difference;
 }
 
-// Every format, siting, size and fill; layouts and codings alternate.
+// Tests every format, siting, size and fill; layouts and codings alternate.
 TEST_P(ImageToYuvTest, EqualsTheFormula) {
     std::vector<YuvInfo> kinds;
     for (const auto format : {yuv_gray, yuv_420, yuv_422, yuv_444, yuv_nv12}) {
@@ -65,7 +65,7 @@ TEST_P(ImageToYuvTest, EqualsTheFormula) {
     });
 }
 
-// A row longer than a segment on the CPU and a block on the GPU.
+// Tests a row longer than a segment on the CPU and than a block on the GPU.
 TEST_P(ImageToYuvTest, EqualsTheFormulaForLongRows) {
     for (const auto format : {yuv_420, yuv_444, yuv_nv12})
         for (const int width : {1023, 1024, 1025, 2049, 4099})
@@ -99,8 +99,8 @@ TEST_P(ImageToYuvTest, IsWithinOneOfTheStandardsForEveryColour) {
     }
 }
 
-// Returns the mean of the pixels around a site: the two pixels beside a site between them, else the pixel at
-// the site with half of each neighbour.
+// Returns the mean of the pixels around a site. If the site lies between two pixels, it is their mean; otherwise it is
+// the pixel at the site with half of each neighbour.
 double mean_around(const YuvInfo& info, const std::function<int(int y, int x)>& pixel, int row, int column) {
     const bool halved_y = info.format.chroma == ChromaSampling::s420;
     const auto weight = [](double distance, bool halved, bool centred) {
@@ -181,8 +181,8 @@ TEST(ImageToYuv, RunsWithoutAllocating) {
     EXPECT_EQ(kit::allocations(), before);
 }
 
-// A part of the rows equals the same rows of the whole picture, and no other byte is written. Three equal
-// channels may be passed as one.
+// Converting some rows gives the same bytes as converting the whole picture and writes no others. Three equal channels
+// may be passed as one.
 TEST(ImageToYuv, ConvertsSomeRowsLikeTheWhole) {
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
@@ -206,7 +206,7 @@ TEST(ImageToYuv, ConvertsSomeRowsLikeTheWhole) {
                     };
                     for (const int each : {2, 4, 6, 14}) {
                         rows.reset(0x5A);
-                        // From the last row to the first: a row written in excess would remain visible.
+                        // Converts from the last row to the first, so that a row written in excess remains visible.
                         for (int begin = (info.height - 1) / each * each; begin >= 0; begin -= each) {
                             const RowRange made{begin, std::min(begin + each, info.height)};
                             to_yuv.run_rows(source(to_yuv.rows_needed(made)), made, rows.host());

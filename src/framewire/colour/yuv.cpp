@@ -21,7 +21,7 @@ using D8 = hn::ScalableTag<std::uint8_t>;
 
 }  // namespace
 
-// Both directions process a vector of pixels at a time and the rest of the row one by one.
+// Drops the fourth byte of each pixel. Processes a vector of pixels at a time and the remaining pixels one by one.
 void bgr0_row_to_bgr(const std::uint8_t* from, std::int64_t pixels, std::uint8_t* to) {
     const D8 d;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d));
@@ -35,7 +35,7 @@ void bgr0_row_to_bgr(const std::uint8_t* from, std::int64_t pixels, std::uint8_t
         for (int channel = 0; channel < 3; ++channel) to[3 * x + channel] = from[4 * x + channel];
 }
 
-// The fourth byte becomes 255.
+// Sets the fourth byte of each pixel to 255.
 void bgr_row_to_bgr0(const std::uint8_t* from, std::int64_t pixels, std::uint8_t* to) {
     const D8 d;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d));
@@ -125,7 +125,7 @@ std::string to_string(const YuvCoding& coding) {
 
 std::string to_string(const YuvFormat& format) {
     if (format.interleaved && format.chroma == ChromaSampling::s420) return format.bits == 8 ? "NV12" : "P010";
-    // Formats without a common name are described.
+    // Formats without a common name get a description.
     auto text = std::string(name(format.chroma));
     if (format.interleaved) text += " interleaved";
     if (format.bits != 8) text += fmt::format(" of {} bits", format.bits);
@@ -140,7 +140,7 @@ std::string to_string(const YuvInfo& info) {
     return text;
 }
 
-// The same limits as for images, and those of the supported formats.
+// Applies the limits of images and of the supported formats.
 void validate(const YuvInfo& info, const char* what) {
     if (info.width < 1 || info.width > max_side_px || info.height < 1 || info.height > max_side_px)
         fail(ErrorCode::usage, "{} is {}x{}; allowed: sides of 1 to {} pixels", what, info.width, info.height,
@@ -159,7 +159,7 @@ void validate_same(const YuvInfo& have, const YuvInfo& want, const char* what) {
     if (have != want) fail(ErrorCode::usage, "{} is {}; {} is needed", what, to_string(have), to_string(want));
 }
 
-// Checks that memory and strides hold a plane, and that 16-bit words are at even addresses.
+// Checks that a plane has memory, that its strides are large enough, and that 16-bit words are at even addresses.
 void validate_plane(const void* data, std::int64_t row_stride_bytes, std::int64_t frame_stride_bytes,
                     const YuvInfo& info, int plane, const char* what) {
     const auto row_bytes = info.plane_row_bytes(plane);
@@ -167,12 +167,12 @@ void validate_plane(const void* data, std::int64_t row_stride_bytes, std::int64_
     if (row_stride_bytes < row_bytes)
         fail(ErrorCode::usage, "{} has a row stride of {} bytes in plane {}; a row needs {}", what, row_stride_bytes,
              plane, row_bytes);
-    // The last row needs no gap after it.
+    // The last row needs no padding.
     const auto span = (info.plane_rows(plane) - 1) * row_stride_bytes + row_bytes;
     if (info.frames > 1 && frame_stride_bytes < span)
         fail(ErrorCode::usage, "{} has a frame stride of {} bytes in plane {}; a frame needs {}", what,
              frame_stride_bytes, plane, span);
-    // 16-bit words are read and written as such.
+    // Samples of 16 bits are accessed as words, so their addresses must be even.
     const auto address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data));
     if (info.sample_bytes() == 2 && ((address | row_stride_bytes | frame_stride_bytes) & 1))
         fail(ErrorCode::usage, "{} has words of 16 bits at odd addresses in plane {}", what, plane);
@@ -186,7 +186,7 @@ constexpr std::int64_t row_alignment = 64;
 // Vector code of encoders may read past the last sample.
 constexpr std::int64_t readable_behind = 64;
 
-// Returns the row stride of a plane: its bytes, rounded up to the alignment.
+// Returns the row stride of a plane: the bytes of a row, rounded up to the alignment.
 std::int64_t aligned_row_bytes(const YuvInfo& info, int plane) {
     return (info.plane_row_bytes(plane) + row_alignment - 1) / row_alignment * row_alignment;
 }
@@ -217,7 +217,7 @@ std::shared_ptr<YuvPicture> YuvPicturePool::take(const YuvInfo& info) {
     {
         const std::lock_guard lock(free_->mutex);
         auto& pictures = free_->pictures;
-        // All free pictures are of one kind; another kind replaces them.
+        // All free pictures are of one kind; a picture of another kind replaces them.
         if (!pictures.empty() && pictures.back()->info() != info) pictures.clear();
         if (!pictures.empty()) {
             picture = std::move(pictures.back());
@@ -225,7 +225,8 @@ std::shared_ptr<YuvPicture> YuvPicturePool::take(const YuvInfo& info) {
         }
     }
     if (!picture) picture = std::make_unique<YuvPicture>(info);
-    // The deleter returns the picture. It holds the list, so this works after the pool itself is gone.
+    // The deleter returns the picture. It shares ownership of the list, so this works even after the pool has been
+    // destroyed.
     return {picture.release(), [free = free_](YuvPicture* returned) {
                 std::unique_ptr<YuvPicture> owned(returned);
                 const std::lock_guard lock(free->mutex);
@@ -235,12 +236,12 @@ std::shared_ptr<YuvPicture> YuvPicturePool::take(const YuvInfo& info) {
 
 namespace {
 
-// Weights of red and blue in luma: ITU-R BT.601-7, BT.709-6 and BT.2020-2. Green has the rest of 1.
+// Weights of red and blue in luma: ITU-R BT.601-7, BT.709-6 and BT.2020-2. Green has the remainder to 1.
 struct Weights {
     double r, b;
 };
 
-// The weights of the standard that defines the matrix.
+// Returns the weights of the standard that defines the matrix.
 Weights weights(YuvMatrix matrix) {
     switch (matrix) {
         case YuvMatrix::bt709: return {0.2126, 0.0722};
@@ -296,7 +297,7 @@ ToYuvCoefficients to_yuv_coefficients(const YuvCoding& coding) {
     return to;
 }
 
-// Both constructors validate the pictures and the images once, so that the runs only compare shapes.
+// The constructors validate the pictures and the images once, so that runs only compare shapes.
 YuvToImage::YuvToImage(const YuvInfo& picture, int channels, const ThreadPool& threads)
     : picture_(picture), channels_(channels), threads_(&threads) {
     validate(picture, "the YUV picture");

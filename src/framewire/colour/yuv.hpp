@@ -18,10 +18,10 @@ namespace framewire {
 /// Matrix coefficients of ITU-R BT.601, BT.709 and BT.2020 (non-constant luminance).
 enum class YuvMatrix { bt601, bt709, bt2020 };
 
-/// Meaning of the numbers of a YUV or gray picture (ITU-T H.273: matrix coefficients and range).
+/// Meaning of the samples of a YUV or gray picture (ITU-T H.273: matrix coefficients and range).
 struct YuvCoding {
     YuvMatrix matrix = YuvMatrix::bt601;
-    /// True: samples use all values. False: 16 to 235 for luma and 16 to 240 for chroma, at 8 bits.
+    /// If true, samples use all values. If false, luma uses 16 to 235 and chroma 16 to 240, at 8 bits.
     bool full_range = false;
 
     friend constexpr bool operator==(const YuvCoding&, const YuvCoding&) = default;
@@ -35,13 +35,13 @@ enum class ChromaSampling { none, s420, s422, s444 };
 
 /// Position of the chroma samples of 4:2:0 and 4:2:2. The other samplings ignore it.
 struct ChromaSiting {
-    bool centred_x = false;  ///< between the two pixels of a row (JPEG, MPEG-1), else on the left pixel
-    bool centred_y = true;   ///< between the two rows of 4:2:0, else on the upper row (BT.2020)
+    bool centred_x = false;  ///< true: samples between the two pixels of a row (JPEG, MPEG-1); false: on the left pixel
+    bool centred_y = true;   ///< true: samples between the two rows of 4:2:0; false: on the upper row (BT.2020)
 
     friend constexpr bool operator==(const ChromaSiting&, const ChromaSiting&) = default;
 };
 
-inline constexpr ChromaSiting siting_left{false, true};       ///< MPEG-2, and the default of H.264
+inline constexpr ChromaSiting siting_left{false, true};       ///< siting of MPEG-2, and the default of H.264
 inline constexpr ChromaSiting siting_centre{true, true};      ///< JPEG, MPEG-1
 inline constexpr ChromaSiting siting_top_left{false, false};  ///< BT.2020
 
@@ -72,7 +72,7 @@ inline constexpr YuvFormat yuv_p010{ChromaSampling::s420, true, 10};
 /// Returns "4:2:0", "4:2:2 of 10 bits", "NV12", "P010" or "gray", for messages.
 std::string to_string(const YuvFormat& format);
 
-/// Description of a batch of equal YUV pictures, independent of where they are in memory.
+/// Description of a batch of YUV pictures of one kind, independent of where they are in memory.
 struct YuvInfo {
     YuvFormat format{};
     YuvCoding coding{};
@@ -81,24 +81,24 @@ struct YuvInfo {
     int height = 0;
     int width = 0;
 
-    /// Number of planes: 1, 2 or 3.
+    /// Returns the number of planes: 1, 2 or 3.
     constexpr int planes() const { return format.chroma == ChromaSampling::none ? 1 : format.interleaved ? 2 : 3; }
-    /// Bytes per sample: 1 or 2.
+    /// Returns the bytes per sample: 1 or 2.
     constexpr int sample_bytes() const { return format.bits > 8 ? 2 : 1; }
-    /// Width and height of the chroma planes; odd sides are rounded up.
+    /// Returns the width of the chroma planes: half the picture's width, rounded up, or all of it for 4:4:4.
     constexpr int chroma_width() const { return format.chroma == ChromaSampling::s444 ? width : (width + 1) / 2; }
-    /// Height of the chroma planes; odd heights are rounded up.
+    /// Returns the height of the chroma planes: half the picture's height, rounded up, for 4:2:0; otherwise all of it.
     constexpr int chroma_height() const { return format.chroma == ChromaSampling::s420 ? (height + 1) / 2 : height; }
-    /// Number of rows of plane `plane`.
+    /// Returns the number of rows of plane `plane`.
     constexpr int plane_rows(int plane) const { return plane == 0 ? height : chroma_height(); }
-    /// Bytes per row of plane `plane`, without a gap.
+    /// Returns the bytes per row of plane `plane`, without padding.
     constexpr std::int64_t plane_row_bytes(int plane) const {
         const auto samples = plane == 0 ? width : chroma_width() * (format.interleaved ? 2 : 1);
         return std::int64_t{samples} * sample_bytes();
     }
-    /// Bytes of plane `plane` of one picture, without gaps.
+    /// Returns the bytes of plane `plane` of one picture, without padding.
     constexpr std::int64_t plane_bytes(int plane) const { return plane_row_bytes(plane) * plane_rows(plane); }
-    /// Bytes of one picture without gaps.
+    /// Returns the bytes of one picture, without padding.
     constexpr std::int64_t frame_bytes() const {
         std::int64_t bytes = 0;
         for (int plane = 0; plane < planes(); ++plane) bytes += plane_bytes(plane);
@@ -121,7 +121,7 @@ std::string to_string(const YuvInfo& info);
 /// bits, and an interleaved format is 4:2:0. `what` names the picture in the message.
 void validate(const YuvInfo& info, const char* what);
 
-/// One plane of a batch. Strides are in bytes, whatever the size of a sample.
+/// One plane of a batch. Strides are in bytes, also for 16-bit samples.
 template <class T>
 struct YuvPlane {
     T* data = nullptr;
@@ -132,8 +132,8 @@ struct YuvPlane {
     constexpr T* row(int frame, int y) const { return data + frame * frame_stride_bytes + y * row_stride_bytes; }
 };
 
-/// A batch of YUV pictures in memory: their description and up to three planes. Does not own. T is std::uint8_t
-/// or const std::uint8_t even for 16-bit words, which must be at even addresses.
+/// Non-owning view of a batch of YUV pictures in memory: their description and up to three planes. T is std::uint8_t or
+/// const std::uint8_t even for 16-bit words, which must be at even addresses.
 template <class T, MemorySpace space>
 struct YuvView {
     static_assert(sizeof(T) == 1);
@@ -145,7 +145,7 @@ struct YuvView {
     /// Makes a view of planes with any strides; see validate().
     constexpr YuvView(YuvInfo what, std::array<YuvPlane<T>, 3> where) : info(what), planes(where) {}
 
-    /// Makes a view of frames that start at `data`, each with its planes one after another and without gaps.
+    /// Makes a view of frames that start at `data`; frames, planes and rows follow each other without gaps.
     constexpr YuvView(T* data, YuvInfo what) : info(what) {
         for (int plane = 0; plane < what.planes(); ++plane) {
             planes[static_cast<std::size_t>(plane)] = {data, what.plane_row_bytes(plane), what.frame_bytes()};
@@ -153,7 +153,7 @@ struct YuvView {
         }
     }
 
-    /// A view to write converts to a view to read.
+    /// Converts a writable view to a read-only view.
     template <class Const>
     requires(std::is_same_v<Const, const T> && !std::is_const_v<T>) constexpr operator YuvView<Const, space>() const {
         YuvView<Const, space> view;
@@ -186,8 +186,8 @@ void validate_plane(const void* data, std::int64_t row_stride_bytes, std::int64_
 void validate_same(const YuvInfo& have, const YuvInfo& want, const char* what);
 }  // namespace detail
 
-/// Throws Error{usage} unless `view` is described by `info` and its planes have memory and strides that hold
-/// them. `what` names the picture in the message.
+/// Throws Error{usage} unless `view` is described by `info` and each of its planes has memory and large enough strides.
+/// `what` names the picture in the message.
 template <class T, MemorySpace space>
 void validate(const YuvView<T, space>& view, const YuvInfo& info, const char* what) {
     detail::validate_same(view.info, info, what);
@@ -197,21 +197,21 @@ void validate(const YuvView<T, space>& view, const YuvInfo& info, const char* wh
     }
 }
 
-/// Owns a YUV picture on the host, uninitialised. Rows start at multiples of 64 bytes, and 64 bytes after the
-/// last sample may be read. Move-only.
+/// An uninitialised YUV picture in host memory. Rows start at multiples of 64 bytes, and 64 bytes after the last sample
+/// may be read. Move-only.
 class YuvPicture {
 public:
     /// Allocates a picture. Throws Error{usage} if `info` is not allowed, Error{config} if there is not enough
     /// memory.
     explicit YuvPicture(const YuvInfo& info);
 
-    /// Returns the description that the picture was made with.
+    /// Returns the description passed to the constructor.
     const YuvInfo& info() const { return info_; }
-    /// Size of the memory from the start of the first plane.
+    /// Returns the bytes of memory from the start of the first plane.
     std::int64_t bytes() const { return static_cast<std::int64_t>(buffer_.bytes()); }
     /// Returns a view of all planes; valid as long as the picture.
     HostYuv<std::uint8_t> view() { return view_; }
-    /// The same, read-only.
+    /// Returns a read-only view of all planes; valid as long as the picture.
     HostYuv<const std::uint8_t> view() const { return view_; }
 
 private:
@@ -220,18 +220,18 @@ private:
     HostYuv<std::uint8_t> view_;
 };
 
-/// Reuses pictures of one kind. A picture returns to the pool when its last owner releases it, from any thread,
-/// even after the pool itself has been destroyed. Thread-safe.
+/// Pool that reuses pictures of one kind. A picture returns to the pool when its last owner releases it, from any
+/// thread, even after the pool itself has been destroyed. Thread-safe.
 class YuvPicturePool {
 public:
     YuvPicturePool() : free_(std::make_shared<Free>()) {}
 
-    /// Returns a picture of `info` with unspecified samples. A different `info` than before discards the unused
-    /// pictures. Throws what YuvPicture throws.
+    /// Returns a picture of `info` with unspecified samples. If `info` differs from that of the previous call, the
+    /// unused pictures are discarded. Throws the errors of YuvPicture's constructor.
     std::shared_ptr<YuvPicture> take(const YuvInfo& info);
 
 private:
-    // The unused pictures, shared with the deleters of the used ones.
+    // Unused pictures, shared with the deleters of the pictures in use.
     struct Free {
         std::mutex mutex;
         std::vector<std::unique_ptr<YuvPicture>> pictures;
@@ -251,11 +251,11 @@ FRAMEWIRE_HOST_DEVICE constexpr int rounded_product(int a, int b) { return (a * 
 /// Coefficients of the conversion from YUV. Results are in 1/64 of a byte.
 struct FromYuvCoefficients {
     std::int16_t y;                   ///< factor of the luma sample, which is scaled to 15 bits
-    std::int16_t y_offset;            ///< offset of black, plus half a byte for rounding
+    std::int16_t y_offset;            ///< black level, plus one half of a byte's step for rounding
     std::int16_t b_u, g_u, g_v, r_v;  ///< factors of the signed chroma samples, which are scaled to 16 bits
 };
 
-/// Bits after the point of the results of the conversion from YUV.
+/// Number of fractional bits in results of the conversion from YUV.
 inline constexpr int from_yuv_shift = 6;
 
 /// Returns the coefficients for pictures with the given coding and 8 or 10 `bits` per sample.
@@ -266,13 +266,13 @@ struct ToYuvCoefficients {
     std::int16_t y_b, y_g, y_r;  ///< their sum is `y_gray`
     std::int16_t u_b, u_g, u_r;  ///< their sum is 0
     std::int16_t v_b, v_g, v_r;  ///< their sum is 0
-    std::int16_t y_offset;       ///< offset of black, plus half a byte for rounding
+    std::int16_t y_offset;       ///< black level, plus one half of a byte's step for rounding
     std::int32_t y_gray;         ///< factor for images of one channel; 2^15, the identity, for full range
 };
 
-/// Bits after the point of the results of the conversion to YUV.
+/// Number of fractional bits in results of the conversion to YUV.
 inline constexpr int to_yuv_shift = 7;
-/// Half a byte, to round chroma; 128 is added after the shift.
+/// Rounding term of chroma: one half of a byte's step. 128 is added after the shift.
 inline constexpr int chroma_rounding = 1 << (to_yuv_shift - 1);
 
 /// Returns the coefficients for pictures of 8 bits with the given coding.
@@ -293,8 +293,8 @@ struct ChromaTaps {
     int first_weight, second_weight;
 };
 
-/// Returns the taps of pixel row or column `at`. `halved`: there is one sample per two pixels. `centred`: the
-/// sample is sited between the two pixels, else on the first one.
+/// Returns the taps of pixel row or column `at`. If `halved`, there is one chroma sample per two pixels: between them
+/// if `centred`, otherwise on the first one.
 FRAMEWIRE_HOST_DEVICE constexpr ChromaTaps chroma_taps(int at, bool halved, bool centred) {
     if (!halved) return {at, at, 4, 0};
     const int sample = at / 2;
@@ -326,21 +326,21 @@ FRAMEWIRE_HOST_DEVICE constexpr std::uint8_t held_byte(int value) {
     return static_cast<std::uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
 }
 
-/// Bytes of an image that a thread takes at a time: small compared to a core's L2 cache, large enough to make
-/// the cost of scheduling a chunk negligible.
+/// Bytes of an image that a thread processes at a time: small compared to a core's L2 cache, large enough to make the
+/// cost of scheduling a chunk negligible.
 inline constexpr std::int64_t chunk_bytes = 128 * 1024;
 
 /// Returns the number of rows of `row_bytes` bytes in one chunk, at least 1.
 inline std::int64_t rows_each(std::int64_t row_bytes) { return std::max<std::int64_t>(chunk_bytes / row_bytes, 1); }
 
-/// Converts pixels of four bytes (B, G, R and one unused byte) to a BGR image of one frame. `from` has as many
-/// rows and pixels as the image; its rows are `stride_bytes` apart. Runs on `threads` and returns when done. No
-/// overlap.
+/// Converts pixels of four bytes (B, G, R and one unused byte) to a BGR image of one frame. `from` has as many rows and
+/// pixels as the image; its rows are `stride_bytes` apart. Runs on `threads` and returns when done. The memory of
+/// `from` and `image` must not overlap.
 void bgr0_to_bgr(const std::uint8_t* from, std::int64_t stride_bytes, HostView<std::uint8_t> image,
                  const ThreadPool& threads);
 
-/// Converts a BGR image of one frame to pixels of four bytes, of which the fourth becomes 255. Strides and
-/// threads as in bgr0_to_bgr().
+/// Converts a BGR image of one frame to pixels of four bytes: B, G, R and 255. Strides, threads and overlap are as in
+/// bgr0_to_bgr().
 void bgr_to_bgr0(HostView<const std::uint8_t> image, std::uint8_t* to, std::int64_t stride_bytes,
                  const ThreadPool& threads);
 

@@ -7,7 +7,7 @@
 
 namespace framewire {
 
-/// Reference implementation: the integer formula, sample by sample. Tests and benchmarks compare with it.
+/// Computes the integer formula sample by sample, as the reference for tests and benchmarks.
 inline void image_to_yuv_reference(HostView<const std::uint8_t> image, const HostYuv<std::uint8_t>& picture) {
     const auto& info = picture.info;
     const auto by = to_yuv_coefficients(info.coding);
@@ -66,7 +66,7 @@ inline void image_to_yuv_reference(HostView<const std::uint8_t> image, const Hos
 /// Returns sample `x` of row `y` of a component: 0 is luma, 1 is U, 2 is V.
 inline int yuv_sample(const HostYuv<const std::uint8_t>& picture, int component, int frame, int y, int x) {
     const auto& format = picture.info.format;
-    // In an interleaved plane U and V alternate.
+    // U and V alternate in an interleaved plane.
     const bool shared = format.interleaved && component > 0;
     const auto& plane = picture.planes[static_cast<std::size_t>(shared ? 1 : component)];
     const auto* row = plane.row(frame, y);
@@ -75,7 +75,7 @@ inline int yuv_sample(const HostYuv<const std::uint8_t>& picture, int component,
     return word_value(row[2 * at] | row[2 * at + 1] << 8, format.interleaved);
 }
 
-/// Reference implementation: the integer formula, pixel by pixel. Tests and benchmarks compare with it.
+/// Computes the integer formula pixel by pixel, as the reference for tests and benchmarks.
 inline void yuv_to_image_reference(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image) {
     const auto& info = picture.info;
     const auto by = from_yuv_coefficients(info.coding, info.format.bits);

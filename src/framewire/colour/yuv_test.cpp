@@ -78,8 +78,8 @@ TEST(Coefficients, MatchTheDocumentation) {
     EXPECT_EQ(to(codings[5]), (Numbers{1943, 22217, 8608, 16384, -11809, -4575, -1318, -15066, 16384, 64}));
     for (const auto matrix : {YuvMatrix::bt601, YuvMatrix::bt709, YuvMatrix::bt2020}) {
         const auto limited = from({matrix, false}, 8), deep = from({matrix, false}, 10);
-        // Limited range has four times the steps at 10 bits: the sample bits change, the coefficients only
-        // where they count samples.
+        // At 10 bits, limited range has four times the steps. Samples then have more bits, but the coefficients stay
+        // the same.
         for (const std::size_t at : {0, 1, 2, 3, 4, 5}) EXPECT_EQ(limited[at], deep[at]);
     }
 }
@@ -114,10 +114,10 @@ TEST(YuvPicturePool, ReusesReturnedPictures) {
     second.reset();
     EXPECT_EQ(pool->take(other)->info(), other);
     pool.reset();
-    first.reset();  // after the pool has been destroyed
+    first.reset();  // released after the pool has been destroyed
 }
 
-// An image of one channel and four times the width represents pixels of four bytes, with its guards.
+// Returns the shape of a one-channel image that stores the bytes of four-byte pixels, so that its guards surround them.
 Shape of_four_bytes(const Shape& shape) { return {1, shape.height, 4 * shape.width, 1}; }
 
 TEST(Bgr0, RoundTripsWithoutLoss) {

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-// Shared test support for both conversions: guarded pictures, and the standards' formulas in double precision.
+// Test support shared by both conversions: guarded pictures, and the standards' formulas in double precision.
 
 namespace framewire::colour_testing {
 
@@ -23,7 +23,7 @@ inline constexpr YuvCoding codings[] = {{YuvMatrix::bt601, false},  {YuvMatrix::
                                         {YuvMatrix::bt2020, false}, {YuvMatrix::bt2020, true}};
 inline constexpr ChromaSiting sitings[] = {siting_left, siting_centre, siting_top_left, {true, false}};
 
-/// A YUV picture in guarded memory, one GuardedImage per plane, mirrored on the GPU for that backend.
+/// YUV picture in guarded memory, one GuardedImage per plane. The CUDA backend also gets a copy on the GPU.
 class GuardedYuv {
 public:
     GuardedYuv(const YuvInfo& info, kit::Layout layout, Backend backend) : info_(info) {
@@ -56,7 +56,7 @@ public:
         return picture;
     }
 
-    /// Fills the samples. Some words of 10 bits also have higher bits set.
+    /// Fills the samples. Some words of 10 bits also have bits above the tenth set.
     void fill(kit::Fill with, std::uint64_t salt) {
         for (auto& plane : planes_) {
             kit::fill(plane.view(), with, salt++);
@@ -76,7 +76,7 @@ public:
     void download(const cuda::Stream& stream) const {
         for (const auto& mirror : mirrors_) mirror.download(stream);
     }
-    /// Returns which byte outside of the picture changed, if any.
+    /// Returns a description of a changed byte outside the picture, or nothing if there is none.
     std::optional<std::string> broken_guard() const {
         for (std::size_t plane = 0; plane < planes_.size(); ++plane)
             if (const auto broken = planes_[plane].broken_guard())
@@ -110,8 +110,8 @@ inline LumaShares luma_shares(YuvMatrix matrix) {
     return of(0.299, 0.114);
 }
 
-/// Returns B, G, R for samples of `bits` bits by the standards (ITU-T H.273, 8.3), clamped to 0..255 but not
-/// rounded.
+/// Returns B, G and R for samples of `bits` bits as the standards define them (ITU-T H.273, 8.3), clamped to 0..255 but
+/// not rounded.
 inline std::array<double, 3> bgr_by_formula(double y, double u, double v, const YuvCoding& coding, int bits) {
     const auto shares = luma_shares(coding.matrix);
     const double step = 1 << (bits - 8), full = (1 << bits) - 1, middle = 1 << (bits - 1);
@@ -125,7 +125,7 @@ inline std::array<double, 3> bgr_by_formula(double y, double u, double v, const 
     return {held(b), held(g), held(r)};
 }
 
-/// Returns Y, U, V of 8 bits by the same standards, clamped to 0..255 but not rounded.
+/// Returns 8-bit Y, U and V as the same standards define them, clamped to 0..255 but not rounded.
 inline std::array<double, 3> yuv_by_formula(double b, double g, double r, const YuvCoding& coding) {
     const auto shares = luma_shares(coding.matrix);
     const double luma = (shares.r * r + shares.g * g + shares.b * b) / 255;
@@ -137,15 +137,15 @@ inline std::array<double, 3> yuv_by_formula(double b, double g, double r, const 
     return {held(y), held(128 + range * pb), held(128 + range * pr)};
 }
 
-/// Largest allowed distance of an integer result from the exact formula: 0.5 for rounding the result, the rest
-/// for rounding on the way. It is below 1, so results are within 1 of the rounded formula.
+/// Largest allowed difference between an integer result and the exact formula: 0.5 for rounding the result, and the
+/// rest for rounding intermediate values. It is below 1, so results are within 1 of the rounded formula.
 inline constexpr double furthest = 0.6;
 
 /// Returns the position of sample `at`, in pixels.
 inline double site(int at, bool halved, bool centred) { return halved ? 2 * at + (centred ? 0.5 : 0) : at; }
 
-/// Calls check(info, channels, layout, fill) for each kind in every size and fill, while layouts, codings and
-/// numbers of frames alternate; then for each kind in a large size. Stops after the first failure.
+/// Calls check(info, channels, layout, fill) for each kind in every size with every fill, then for each kind in a large
+/// size. Layouts, codings and numbers of frames alternate. Stops after the first failure.
 template <class Check>
 void check_by_turns(const std::vector<YuvInfo>& kinds, const Check& check) {
     std::size_t turn = 0;

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cstring>
 
-// YUV pictures to BGR or gray images on the CPU. A thread takes one row of pixels, in segments:
+// Converts YUV pictures to BGR or gray images on the CPU. A thread takes one row of pixels, in segments:
 //
 //     join_rows()         interpolates chroma between two rows of samples (Chroma)
 //     segment_to_image()  loads luma, interpolates chroma between columns, and writes pixels
@@ -28,8 +28,8 @@ using DU16 = hn::ScalableTag<std::uint16_t>;
 using V16 = hn::VFromD<D16>;
 using VU16 = hn::VFromD<DU16>;
 
-// Vectors keep even and odd pixels apart. Bytes then widen to 16 bits with a mask and a shift, chroma between
-// two samples is a sum of adjacent lanes, and results join to bytes the same way.
+// A vector's even and odd pixels. Because they are separate, bytes widen to 16 bits with a mask and a shift, chroma
+// between two samples is a sum of adjacent lanes, and results narrow to bytes with a shift and an OR.
 struct EvenOdd {
     VU16 even, odd;
 };
@@ -50,17 +50,17 @@ Samples samples_of(const YuvFormat& format) {
 constexpr int segment_px = 1024;
 constexpr int lanes_at_most = HWY_MAX_BYTES / 2;
 
-// Columns of the chroma samples that a pixel uses: none, sited on the left pixel, centred between two, or one
-// per pixel.
+// Horizontal positions of the chroma samples: none, on the left of two pixels, centred between two pixels, or one per
+// pixel.
 enum class Columns { none, left, centred, each };
 
-// The weights of a pixel's columns are quarters of 2^16. A stored sample is scaled by the largest number of
-// quarters that all columns have in common, and reduced by its share of 2^15, which makes the sums signed.
+// Largest number of quarters that divides the weights of both samples beside a pixel. Stored samples have already been
+// multiplied by it, and the same share of 2^15 has been subtracted from them, so that sums are signed.
 constexpr int quarters_of(Columns columns) { return columns == Columns::each ? 4 : columns == Columns::left ? 2 : 1; }
 constexpr int zero_of(Columns columns) { return quarters_of(columns) << 13; }
 
-// Both components of a segment, already interpolated between the rows above and below. There is one more sample
-// on the left and at least one more on the right.
+// Both components of a segment, already interpolated between the rows above and below. There is one additional sample
+// on the left and at least one on the right.
 struct Chroma {
     HWY_ALIGN std::uint16_t samples[2][segment_px + 2 * lanes_at_most];
 
@@ -77,7 +77,7 @@ HWY_INLINE int value_at(const std::uint8_t* row, int at) {
     }
 }
 
-// Returns the values in a vector of 16-bit words; see word_value().
+// Extracts the samples from a vector of 16-bit words; see word_value().
 template <Samples kind>
 HWY_INLINE VU16 value_of(VU16 word) {
     const DU16 d;
@@ -124,7 +124,7 @@ void join_rows(const RowPair& pair, int begin, int end, int count, std::uint16_t
     one(end);
 }
 
-// The same for a plane in which both components alternate.
+// Interpolates samples `begin` to `end` - 1 between the two rows, for a plane in which U and V alternate.
 template <Samples kind>
 void join_rows_of_pairs(const RowPair& pair, int begin, int end, int count, std::uint16_t* to_u, std::uint16_t* to_v) {
     const DU16 d;
@@ -211,13 +211,13 @@ public:
           g_v_(hn::Set(d, by.g_v)),
           r_v_(hn::Set(d, by.r_v)) {}
 
-    // The luma part of all channels, with the rounding of the final shift.
+    // Returns the contribution of luma to all channels, including the rounding of the final shift.
     HWY_INLINE V16 gray(VU16 luma) const { return hn::Add(hn::MulFixedPoint15(hn::BitCast(d, luma), y_), y_offset_); }
-    // Sums beyond 16 bits are far above white and saturate. Green cannot get there.
+    // Returns the sum for blue. Sums beyond 16 bits are far above white and saturate.
     HWY_INLINE V16 blue(V16 gray, VU16 u) const {
         return hn::SaturatedAdd(gray, hn::MulFixedPoint15(hn::BitCast(d, u), b_u_));
     }
-    // The coefficients of green are negative, so its sum stays within 16 bits.
+    // Returns the sum for green. Its coefficients are negative, so the sum stays within 16 bits.
     HWY_INLINE V16 green(V16 gray, VU16 u, VU16 v) const {
         return hn::Add(
             gray, hn::Add(hn::MulFixedPoint15(hn::BitCast(d, u), g_u_), hn::MulFixedPoint15(hn::BitCast(d, v), g_v_)));
@@ -226,16 +226,16 @@ public:
         return hn::SaturatedAdd(gray, hn::MulFixedPoint15(hn::BitCast(d, v), r_v_));
     }
 
-    // Returns a number of 0..255 for one in 1/64.
+    // Converts numbers in 1/64 of a byte to 0..255.
     static HWY_INLINE V16 level(V16 number) { return hn::ShiftRight<from_yuv_shift>(held(number)); }
-    // The same for two vectors, joined to bytes.
+    // Converts two vectors like level() and interleaves the results as bytes.
     static HWY_INLINE hn::VFromD<D8> bytes(V16 even, V16 odd) {
         const D8 d8;
         return hn::OddEven(hn::BitCast(d8, hn::ShiftLeft<8 - from_yuv_shift>(held(odd))), hn::BitCast(d8, level(even)));
     }
 
 private:
-    // Clamps to the range of 8 bits with their fraction.
+    // Clamps to the range of a byte, including the fractional bits.
     static HWY_INLINE V16 held(V16 number) {
         return hn::Max(hn::Min(number, hn::Set(d, (256 << from_yuv_shift) - 1)), hn::Zero(d));
     }
@@ -245,9 +245,9 @@ private:
 };
 
 #if HWY_TARGET == HWY_AVX3_DL
-// For each of 64 pixels, the index of the third byte of its 32-bit sum among the sums of the 32 even, or odd,
-// pixels. Interleaving puts the lower half of each 16-byte block into the first vector and the upper half into
-// the second.
+// Indices for the permutation of two vectors of sums: for each of 64 pixels, the third byte of its 32-bit sum among the
+// sums of the 32 even, or odd, pixels. Interleaving puts the lower half of each 16-byte block into the first vector and
+// the upper half into the second.
 struct PlacesOfSums {
     HWY_ALIGN std::uint8_t bytes[64];
     constexpr PlacesOfSums() : bytes() {
@@ -285,7 +285,8 @@ private:
 
     static HWY_INLINE V16 pairs(int even, int odd) { return hn::BitCast(D16(), hn::Set(D32(), even | odd << 16)); }
 
-    // Interleaving puts two channels of each pixel side by side; packing restores the order.
+    // Returns the weighted number of each pixel. Interleaving puts two channels of each pixel side by side; packing
+    // restores the order.
     HWY_INLINE V16 number(V16 b, V16 g, V16 r) const {
         const D16 d;
         return hn::ReorderDemote2To(d, weighted(hn::InterleaveLower(d, b, g), hn::InterleaveLower(d, r, one_)),
@@ -297,8 +298,8 @@ private:
     }
 
 #if HWY_TARGET == HWY_AVX3_DL
-    // If the weights add up to 1, the number is green plus the weighted differences of blue and red from green.
-    // With doubled weights it is the third byte of each sum, which a byte permutation of two vectors moves to
+    // Computes the numbers if the weights add up to 1: green plus the weighted differences of blue and red from green.
+    // With doubled weights, the number is the third byte of each sum, which a byte permutation of two vectors moves to
     // its place. The weights of blue and red must be below 1/2, so that their doubles fit 16 bits.
     HWY_INLINE hn::VFromD<D8> around_green(const EvenOddNumbers& b, const EvenOddNumbers& g,
                                            const EvenOddNumbers& r) const {
@@ -336,8 +337,8 @@ struct ImageRow {
     std::uint8_t* at(int x) const { return data + std::int64_t{x} * pixel_bytes(); }
 };
 
-// Kinds of output: interleaved pixels, planar channels, or one number per pixel. Each has its own instance of
-// the loops, because code for the others would take registers from it.
+// Kinds of output: interleaved pixels, planar channels, or one number per pixel. Each kind has its own instance of the
+// loops, because code for the other kinds would occupy registers.
 enum class Made { pixels, channels, numbers };
 
 // Converts a segment of `count` pixels whose luma starts at `luma` and whose chroma is in `chroma`. `weights`
@@ -404,8 +405,8 @@ void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, 
     const bool each = format.chroma == ChromaSampling::s444;
     const auto columns = each ? Columns::each : info.siting.centred_x ? Columns::centred : Columns::left;
     const auto taps = chroma_taps(y, format.chroma == ChromaSampling::s420, info.siting.centred_y);
-    // The rows of a plane around this row of pixels, clamped to the plane, with weights scaled to the samples'
-    // bits.
+    // Returns the two rows of a plane around this row of pixels, clamped to the plane, with weights scaled to the bits
+    // of a sample.
     const auto pair_of = [&](std::size_t plane) {
         const auto row = [&](int at) { return picture.planes[plane].row(frame, held_index(at, info.chroma_height())); };
         const int unit = quarters_of(columns) << (12 - format.bits);
@@ -454,7 +455,7 @@ auto row_converter(const YuvFormat& format) {
 
 }  // namespace
 
-// Converts rows `begin` to `end` - 1, counted through all frames; row 0 of `image` is row `first`.
+// Converts rows `begin` to `end` - 1, numbered across all frames; row 0 of `image` is row `first`.
 void yuv_rows_to_image(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image, std::int64_t first,
                        const FromYuvCoefficients& by, const ChannelWeights* weights, std::int64_t begin,
                        std::int64_t end) {

@@ -5,15 +5,14 @@
 
 #include <cstdint>
 
-// YUV pictures to BGR or gray images on the GPU. Each lane converts 16 columns. With 4:2:0 a warp handles a
-// group of two rows that lie between the same two rows of chroma, so that it loads each row of chroma once per
-// group:
+// Converts YUV pictures to BGR or gray images on the GPU. Each lane converts 16 columns. With 4:2:0 a warp handles a
+// group of two rows that lie between the same two rows of chroma, so that it loads each row of chroma once per group:
 //
 //     centred rows:     rows 2g-1, 2g    between chroma rows g-1, g
 //     on the upper row: rows 2g, 2g+1    between chroma rows g, g+1
 //     other formats:    row g            with chroma row g, if any
 //
-// In columns a lane needs 8 samples of chroma and one more on each side.
+// Horizontally, a lane needs 8 chroma samples and one more on each side.
 
 namespace framewire {
 namespace {
@@ -23,7 +22,7 @@ enum class Chroma { none, halved, pairs, each };  // pairs: halved, and U and V 
 
 constexpr int half_px = lane_px / 2;
 
-// (number * factor + offset) >> 15: a rounded_product() whose constant parts are folded into two numbers.
+// Product with constant parts folded into two numbers: (number * factor + offset) >> 15, a rounded_product().
 struct Product {
     int factor, offset;
 
@@ -38,7 +37,7 @@ struct Job {
     int first_frame;
     bool each_row;   // each row has its own chroma: groups are single rows
     bool centred_y;  // groups start with odd rows
-    // Per row of the group, for even and odd pixels: packed bytes, see ChromaPairs::sixteenths().
+    // Weights for each row of the group, for even and odd pixels, packed into bytes for ChromaPairs::sixteenths().
     std::uint32_t weights[2][2];
     Product y, b_u, g_u, g_v, r_v;
 };
@@ -58,7 +57,7 @@ __device__ int value_at(const std::uint8_t* row, int at) {
     return word_value(reinterpret_cast<const std::uint16_t*>(row)[at], kind == Samples::upper_words);
 }
 
-// Chroma samples of one component that a lane needs from one row: eight, and one on each side.
+// The chroma samples of one component that a lane needs from one row: eight, and one on each side.
 template <Samples kind>
 struct ChromaSamples {
     std::uint32_t words[kind == Samples::bytes ? 2 : 4];
@@ -106,8 +105,8 @@ __device__ void load_chroma(const Job& job, int frame, int y, int first, ChromaS
 // Samples k - 1 and k of two rows, for k from 0 to 8, prepared for weighting.
 template <Samples kind>
 struct ChromaPairs {
-    // Bytes: sample and next sample of the first row, then the same of the second, for __dp4a(). Words: as
-    // numbers.
+    // Samples of bytes, packed for __dp4a(): a sample and the next one of the first row, then of the second row.
+    // Samples of words are stored as numbers in `rows`.
     std::uint32_t pairs[kind == Samples::bytes ? half_px + 1 : 1];
     int rows[kind == Samples::bytes ? 1 : 2][kind == Samples::bytes ? 1 : half_px + 2];
 
@@ -146,9 +145,9 @@ struct ChromaPairs {
         }
     }
 
-    // Returns sixteen times the chroma of pixel `px`, which lies between samples px / 2 - 1 and px / 2 if px is
-    // even, else between px / 2 and the next. The bytes of `weights` apply to both samples in the first row,
-    // then in the second.
+    // Returns sixteen times the chroma of pixel `px`, which lies between samples px / 2 - 1 and px / 2 if px is even,
+    // otherwise between px / 2 and the next. The bytes of `weights` apply to both samples in the first row, then to
+    // both in the second.
     __device__ int sixteenths(int px, std::uint32_t weights) const {
         const int pair = (px + 1) / 2;
         if constexpr (kind == Samples::bytes) {
@@ -173,11 +172,11 @@ __device__ void pack_bgr(const int (&bgr)[4][3], std::uint32_t* words) {
         words[word] = held_bytes(all[4 * word], all[4 * word + 1], all[4 * word + 2], all[4 * word + 3]);
 }
 
-// Converts one row of a lane; `chroma_of(component, px)` returns sixteenths.
+// Converts one row of a lane; `chroma_of(component, px)` returns sixteenths of chroma.
 template <Samples kind, Chroma chroma, int channels, bool aligned, class ChromaOf>
 __device__ void convert_row(const Job& job, int frame, int y, int x, ChromaOf&& chroma_of) {
     constexpr int sample_bytes = kind == Samples::bytes ? 1 : 2;
-    // Lanes to the right of the image take part in store_by_warp() without data.
+    // Lanes to the right of the image take part in store_by_warp() without any pixels.
     const bool any = x < job.width && y >= 0 && y < job.height;
     const bool whole = aligned && x + lane_px <= job.width;
     std::uint32_t luma[4 * sample_bytes] = {};
@@ -220,14 +219,14 @@ __device__ void convert_row(const Job& job, int frame, int y, int x, ChromaOf&& 
             store_some<4>(words, job.width - x, out + x);
     } else {
         const int first = x - static_cast<int>(threadIdx.x) * lane_px;
-        // Lanes whose sixteen pixels are all inside of the image.
+        // Number of lanes with all sixteen pixels inside the image.
         const int whole_lanes = aligned ? min((job.width - first) / lane_px, warp_lanes) : 0;
         if (aligned) store_by_warp(words, whole_lanes, out + 3 * first);
         if (any && !whole) store_some<12>(words, 3 * (job.width - x), out + 3 * x);
     }
 }
 
-// A lane converts sixteen columns of a group of rows; the table above says which rows.
+// Converts sixteen columns of a group of rows per lane; the table at the top of this file lists the rows of a group.
 template <Samples kind, Chroma chroma, int channels, bool aligned>
 __global__ void __launch_bounds__(warp_lanes* block_warps) yuv_to_image_kernel(Job job) {
     const int x = static_cast<int>(blockIdx.x * warp_lanes + threadIdx.x) * lane_px;
@@ -301,7 +300,7 @@ void launch(const Job& job, const YuvInfo& info, int channels, bool aligned, con
     if constexpr (kind != Samples::upper_words) launch<kind, Chroma::halved, 3>(job, info, aligned, stream);
 }
 
-// Returns the packed weights of a row and a column that each lie between two samples.
+// Packs the weights of the four samples around a pixel: products of its row's and its column's taps.
 std::uint32_t packed(const ChromaTaps& rows, const ChromaTaps& columns) {
     const auto byte = [](int row, int column, int shift) { return static_cast<std::uint32_t>(row * column) << shift; };
     return byte(rows.first_weight, columns.first_weight, 0) | byte(rows.first_weight, columns.second_weight, 8) |
@@ -340,9 +339,9 @@ void YuvToImage::run(const DeviceYuv<const std::uint8_t>& picture, DeviceView<st
     job.centred_y = centred_y;
     for (int row = 0; row < 2; ++row)
         for (int column = 0; column < 2; ++column) {
-            // If chroma is centred, a group starts with an odd row. Otherwise the first row of a group is sited
-            // on the upper chroma row: chroma_taps() expresses this as weights 0 and 4 of the rows above and at
-            // it, but within the group they are the first row and the next, hence weights 4 and 0.
+            // If chroma is centred, a group starts with an odd row. Otherwise the first row of a group coincides with a
+            // chroma row. chroma_taps() returns that chroma row as the second tap, with weights 0 and 4, but the group
+            // loads it as the first of its two rows, so the weights are exchanged.
             auto rows = chroma_taps(row + centred_y, halved_y, centred_y);
             if (halved_y && !centred_y && row == 0) rows = {0, 1, 4, 0};
             job.weights[row][column] = packed(rows, chroma_taps(column, true, picture_.siting.centred_x));

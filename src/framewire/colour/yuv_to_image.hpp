@@ -25,7 +25,7 @@ public:
     /// Prepares a conversion to images with 3 or 1 `channels`. `executor` must outlive the object. Throws
     /// Error{usage} if the picture or the number of channels is not allowed.
     YuvToImage(const YuvInfo& picture, int channels, Executor& executor);
-    /// The same on a thread pool of the CPU, for callers without an executor.
+    /// Prepares the conversion on a CPU thread pool, for callers without an executor.
     YuvToImage(const YuvInfo& picture, int channels, const ThreadPool& threads);
 
     /// Returns the description of the pictures that run() takes.
@@ -38,14 +38,14 @@ public:
     /// Queues the conversion on the executor's stream. Throws Error{usage} if a shape does not match.
     void run(const DeviceYuv<const std::uint8_t>& picture, DeviceView<std::uint8_t> image) const;
 
-    /// Converts some rows of the first picture on the calling thread, for callers that process them while they
-    /// are in a core's cache. Several threads may call it at once.
+    /// Converts some rows of the first picture on the calling thread, for callers that process the rows while they are
+    /// in a core's cache. Several threads may call it at once.
     void run_rows(const HostYuv<const std::uint8_t>& picture, const ImageRows<std::uint8_t>& rows) const;
-    /// The same for an image of three channels whose pixels are reduced to one number each by `weights`; `rows`
-    /// have one channel.
+    /// Converts like run_rows() above, but reduces each pixel to one number by `weights`. Needs a conversion to three
+    /// channels; `rows` have one channel.
     void run_rows(const HostYuv<const std::uint8_t>& picture, const ImageRows<std::uint8_t>& rows,
                   const ChannelWeights& weights) const;
-    /// The same rows in planar order.
+    /// Converts some rows of the first picture to planar channels, on the calling thread.
     void run_rows(const HostYuv<const std::uint8_t>& picture, const ChannelRows& rows) const;
 
 private:

@@ -50,7 +50,7 @@ void check(Backend backend, const YuvInfo& info, int channels, kit::Layout layou
     if (const auto difference = picture.first_difference(before)) FAIL() << "input changed: " << *difference;
 }
 
-// Every format, siting, size and fill; layouts and codings alternate.
+// Tests every format, siting, size and fill; layouts and codings alternate.
 void check_all(Backend backend, int bits) {
     std::vector<YuvInfo> kinds;
     for (const auto format : {yuv_gray, yuv_420, yuv_422, yuv_444, yuv_nv12}) {
@@ -69,7 +69,7 @@ void check_all(Backend backend, int bits) {
 TEST_P(YuvToImageTest, EqualsTheFormulaForBytes) { check_all(GetParam(), 8); }
 TEST_P(YuvToImageTest, EqualsTheFormulaForTenBits) { check_all(GetParam(), 10); }
 
-// A row longer than a segment on the CPU and a block on the GPU.
+// Tests a row longer than a segment on the CPU and than a block on the GPU.
 TEST_P(YuvToImageTest, EqualsTheFormulaForLongRows) {
     for (const auto format : {yuv_420, yuv_444, yuv_nv12, yuv_p010})
         for (const int width : {1023, 1024, 1025, 2049, 4099})
@@ -77,7 +77,7 @@ TEST_P(YuvToImageTest, EqualsTheFormulaForLongRows) {
                 check(GetParam(), {format, codings[2], siting, 1, 5, width}, 3, {}, kit::Fill::noise);
 }
 
-// All 2^24 triples of bytes, one pixel each.
+// Tests all 2^24 triples of bytes, one pixel each.
 TEST_P(YuvToImageTest, IsWithinOneOfTheStandardsForEveryColour) {
     auto& executor = kit::executor(GetParam());
     YuvInfo info{yuv_444, {}, {}, 1, 4096, 4096};
@@ -104,7 +104,7 @@ TEST_P(YuvToImageTest, IsWithinOneOfTheStandardsForEveryColour) {
     }
 }
 
-// All 1024 values of luma, each with 65 x 65 values of chroma.
+// Tests all 1024 values of luma, each with 65 x 65 values of chroma.
 TEST_P(YuvToImageTest, IsWithinOneOfTheStandardsForTenBits) {
     auto& executor = kit::executor(GetParam());
     for (const auto& coding : codings) {
@@ -136,8 +136,8 @@ TEST_P(YuvToImageTest, IsWithinOneOfTheStandardsForTenBits) {
     }
 }
 
-// Returns the chroma at a pixel: linear between the surrounding sites; the last sites are replicated beyond the
-// border.
+// Returns the chroma at a pixel, interpolated linearly between the surrounding sites. The last sites are replicated
+// beyond the border.
 double interpolated(const YuvInfo& info, const std::function<int(int y, int x)>& sample, int y, int x) {
     const bool halved_y = info.format.chroma == ChromaSampling::s420;
     double sum = 0, weights = 0;
@@ -206,7 +206,7 @@ TEST(YuvToImage, RunsWithoutAllocating) {
     EXPECT_EQ(kit::allocations(), before);
 }
 
-// A part of the rows equals the same rows of the whole image, wherever it starts.
+// Converting some rows gives the same bytes as converting the whole image, wherever the rows start.
 TEST(YuvToImage, ConvertsSomeRowsLikeTheWhole) {
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
@@ -234,7 +234,7 @@ TEST(YuvToImage, ConvertsSomeRowsLikeTheWhole) {
     });
 }
 
-// Planar channels have the bytes of the image, and nothing is written between them.
+// Planar channels contain the bytes of the interleaved image, and nothing is written between them.
 TEST(YuvToImage, WritesPlanarRows) {
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
@@ -263,7 +263,7 @@ TEST(YuvToImage, WritesPlanarRows) {
     });
 }
 
-// The weighted number of each pixel equals the one computed from the image.
+// The weighted number of each pixel equals the one computed from the converted image.
 TEST(YuvToImage, WeighsThePixelsOfTheImage) {
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);

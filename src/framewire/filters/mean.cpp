@@ -12,7 +12,7 @@
 
 #include <cstring>
 
-// The part that is compiled once, not once per instruction set.
+// Compiled once, unlike the code below, which is compiled for each instruction set.
 #ifndef FRAMEWIRE_MEAN_CPU_ONCE
 #define FRAMEWIRE_MEAN_CPU_ONCE
 
@@ -22,14 +22,14 @@ namespace framewire {
 inline constexpr int mean_tile_bytes = 12288;
 // Vectors may read up to this many elements beyond the end of a line.
 inline constexpr int mean_slack = 256;
-// Elements of a line, with the windows' margins.
+// Elements of a line, including the margins that windows need.
 inline constexpr int mean_line_elements = mean_tile_bytes + (tile_step_px + max_window_px) * 3 + mean_slack;
 
 }  // namespace framewire
 
 #endif
 
-// Column sums over the window's rows are updated from row to row: the row that enters is added, the one that leaves
+// Column sums over the window's rows are updated from row to row: the entering row is added and the leaving row
 // subtracted. Small windows then add up `size` column sums per result; large windows take the difference of two prefix
 // sums along the row.
 HWY_BEFORE_NAMESPACE();
@@ -38,10 +38,10 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Replaces rows outside the image with Border::zero.
+// Used instead of rows outside the image with Border::zero.
 alignas(64) constexpr std::uint8_t black_row[mean_line_elements] = {};
 
-// sums += added - removed. Sums of 255 rows of bytes fit 16 bits.
+// Computes sums += added - removed. Sums of 255 rows of bytes fit 16 bits.
 void slide_down(std::uint16_t* sums, const std::uint8_t* added, const std::uint8_t* removed, int count) {
     const auto slide = [&](auto d16, int x) HWY_ATTR {
         const hn::Rebind<std::uint8_t, decltype(d16)> d8;
@@ -61,7 +61,8 @@ void slide_down(std::uint16_t* sums, const std::uint8_t* added, const std::uint8
     for (; x < count; ++x) sums[x] = static_cast<std::uint16_t>(sums[x] + added[x] - removed[x]);
 }
 
-// Stores vector_at(x), a vector of result bytes, for every x; of the last vector only what fits `count`.
+// Stores vector_at(x), a vector of result bytes, for each x that starts a vector. Cuts the last vector off at `count`
+// bytes.
 template <class Body>
 HWY_INLINE void store_row(std::uint8_t* out, int count, Body&& vector_at) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -74,7 +75,7 @@ HWY_INLINE void store_row(std::uint8_t* out, int count, Body&& vector_at) {
     std::memcpy(out + x, last, static_cast<std::size_t>(count - x));
 }
 
-// Small windows: every result adds up `size` column sums, in 16 bits.
+// Computes a row of a small window: adds up `size` column sums per result, in 16 bits.
 void mean_row_of_small_window(const std::uint16_t* sums, int size, int channels, const MeanDivision& division,
                               int count, std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -96,7 +97,7 @@ void mean_row_of_small_window(const std::uint16_t* sums, int size, int channels,
     });
 }
 
-// prefix[i] becomes the sum of all column sums before i of the same channel. Reads and writes up to three vectors
+// Sets prefix[i] to the sum of all column sums before i of the same channel. Reads and writes up to three vectors
 // beyond `count`.
 template <int channels>
 void prefix_sums(const std::uint16_t* sums, int count, std::uint32_t* prefix) {
@@ -110,7 +111,7 @@ void prefix_sums(const std::uint16_t* sums, int count, std::uint32_t* prefix) {
         for (int lane = 0; lane < lanes; ++lane) lane_from[lane] = from(lane);
         return hn::SetTableIndices(d32, lane_from);
     };
-    // Within a vector: add the vector to itself moved by 1, 2, 4 and 8 pixels.
+    // Within a vector, prefix sums come from adding the vector to itself, moved by 1, 2, 4 and 8 pixels.
     const auto moved_by = [&](int distance) HWY_ATTR {
         return indices([&](int lane) { return lane < distance ? 0 : lane - distance; });
     };
@@ -126,8 +127,8 @@ void prefix_sums(const std::uint16_t* sums, int count, std::uint32_t* prefix) {
         if (8 * channels < lanes) sum = hn::Add(sum, hn::IfThenZeroElse(first_8, hn::TableLookupLanes(sum, by_8)));
         return sum;
     };
-    // From vector to vector: `channels` vectors hold a whole number of pixels. The running total is kept separately for
-    // each of them, with its lanes in place, so that each step depends on a single addition.
+    // Across vectors, `channels` vectors hold a whole number of pixels. A running total is kept separately for each of
+    // them, with its lanes in place, so that each step depends on a single addition.
     const auto last_pixel_for = [&](int vectors_on) HWY_ATTR {
         return indices([&](int lane) { return lanes - channels + ((vectors_on - 1) * lanes + lane) % channels; });
     };
@@ -151,7 +152,7 @@ void prefix_sums(const std::uint16_t* sums, int count, std::uint32_t* prefix) {
     }
 }
 
-// Large windows: the sum is the difference of two prefix sums.
+// Computes a row of a large window: each sum is the difference of two prefix sums.
 void mean_row_of_large_window(const std::uint32_t* prefix, int size, int channels, const MeanDivision& division,
                               int count, std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -245,7 +246,7 @@ void Mean::run(const FilterImages<MemorySpace::host>& images) const {
 
 #if HWY_ONCE
 
-// Registry entry of `mean`, and the part of Mean that does not depend on the backend.
+// The registry entry of `mean`, and the parts of Mean that do not depend on the backend.
 
 namespace framewire {
 namespace {

@@ -6,16 +6,16 @@
 #include <algorithm>
 #include <cstdint>
 
-// Mean with large windows. A block works on a strip of the image with two teams of threads. Both start with the same
-// windows in the middle of the block's rows, for which each adds up half of the rows; one then slides up, the other
-// down:
+// Mean with large windows. A block works on a strip of the image with two teams of threads. Both teams start in the
+// middle of the block's rows, and each adds up half of the rows of the first windows. Then one team slides up and the
+// other down:
 //
 //   movers (3 warps)     copy rows to shared memory, fill the border, store rows of results
 //   adders               keep 8 columns' sums each in registers: + entering row, - leaving row
 //                        block scan -> prefix sums along the row in shared memory
 //                        window sum = prefix[x + size] - prefix[x], then the division
 //
-// The adders never touch global memory, so its latency is hidden by the movers, who run some steps ahead.
+// The adders never touch global memory. The movers run some steps ahead and so hide its latency.
 
 namespace framewire {
 namespace mean_kernels {
@@ -25,15 +25,15 @@ constexpr int movers = 96;  // threads of a team that move rows
 // Pixels per adder.
 constexpr int mean_lane_px = 8;
 
-// Sizes of a team: threads that add up, and steps whose rows are in flight or in use.
+// Sizes of a block: channels, adders per team, teams, and stages, that is, steps whose rows are in flight or in use.
 template <int channels_, int threads_, int teams_, int stages_>
 struct Layout {
     static constexpr int channels = channels_, threads = threads_, teams = teams_, stages = stages_;
-    // Warps that add up, and all threads of a team.
+    // Warps of adders, and all threads of a team.
     static constexpr int warps = threads / 32, team_threads = threads + movers;
     // Pixels that a team reads, and bytes of a staged row.
     static constexpr int strip_px = threads * mean_lane_px, slot_bytes = strip_px * channels + chunk_bytes;
-    static constexpr int columns = mean_lane_px * channels;  // per thread
+    static constexpr int columns = mean_lane_px * channels;  // elements per adder
 };
 // Wide fits a row of 1920 pixels with the margins of the largest window; Narrow fits GPUs with 64 KiB of shared memory.
 template <int channels>
@@ -41,29 +41,29 @@ using Wide = Layout<channels, 288, 2, 4>;
 template <int channels>
 using Narrow = Layout<channels, 160, 1, 3>;
 
-// Index of the prefix sum before a pixel. One place after every thread's pixels is unused, so that the threads of a
-// warp use different banks.
+// Returns the index of the prefix sum before a pixel. One index after each thread's pixels is unused, so that the
+// threads of a warp use different banks.
 FRAMEWIRE_HOST_DEVICE constexpr int place_of(int pixel) { return pixel + pixel / mean_lane_px; }
 
-// Everything that a launch needs; passed as a kernel parameter.
+// Arguments of the kernel.
 struct Job {
     QuadSource in;
     cuda::KernelImage<std::uint8_t> out;
     bool in_chunks, out_chunks;
     int size;
     WindowReach reach;
-    int lead_px;  // pixels that the first thread has before the first window starts
+    int lead_px;  // pixels from the first thread's first pixel to the start of the first window
     // Offsets of the prefix sums at the two ends of each window, from the place of a thread's first pixel.
     int begin_place[mean_lane_px], end_place[mean_lane_px];
-    int out_px;     // columns of a strip's result
-    int band_rows;  // rows of a block's result
+    int out_px;     // width of a strip's result
+    int band_rows;  // height of a block's result
     std::uint32_t bias, multiplier;
 };
 
 // Shared memory of a team.
 template <class L>
 struct Memory {
-    // Staged rows: per step the one that enters and the one that leaves.
+    // Staged rows: the entering and the leaving row of each step.
     alignas(chunk_bytes) std::uint8_t slot[L::stages][2][L::slot_bytes];
     // One row of results.
     alignas(chunk_bytes) std::uint8_t out[L::strip_px * L::channels];
@@ -72,9 +72,9 @@ struct Memory {
     cuda::BlockScan<std::uint32_t, L::warps> scans[L::channels];
 };
 
-// The movers and the adders meet these barriers in different branches, which __syncthreads() does not allow.
-// compute-sanitizer's racecheck orders accesses by the number of barriers that a warp has passed, so both branches have
-// to pass equally many.
+// Waits at a barrier that the movers and the adders meet in different branches, which __syncthreads() does not allow.
+// compute-sanitizer's racecheck orders accesses by the number of barriers that a warp has passed, so both branches must
+// pass the same number.
 __device__ void wait_at_barrier(unsigned barrier, unsigned threads) {
     __syncwarp();  // all threads of a warp arrive together
     asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
@@ -97,7 +97,7 @@ __device__ std::uint32_t add_column(std::uint32_t sum, const std::uint32_t* colu
     return __dp2a_lo(columns[element / 2], element % 2 ? 0x0100u : 0x0001u, sum);
 }
 
-// The sums of a thread's columns over the window's rows.
+// Sums of a thread's columns over the window's rows.
 template <class L>
 class Columns {
 public:
@@ -108,7 +108,7 @@ public:
     // Subtracts a staged row.
     __device__ void remove(const std::uint8_t* row) { change(row, ~0u); }
 
-    // Adds the sums of the other team. Passes two barriers of all teams, which the movers pass as well.
+    // Adds the sums of the other team. Passes two barriers of all teams; the movers must pass them too.
     __device__ void add_other_team(Memory<L>* memories) {
         static_assert(sizeof sums_ * L::threads <= sizeof memories->prefix);
         const auto place = [&](unsigned team, int word) -> std::uint32_t& {
@@ -122,8 +122,8 @@ public:
         wait_for_all_teams<L>();
     }
 
-    // Writes the prefix sums before each of this thread's columns. Called by all adders of a team; passes one barrier
-    // of the team.
+    // Writes the prefix sums before each of this thread's columns. All adders of a team must call it; it passes one
+    // barrier of the team.
     __device__ void write_prefix_sums(Memory<L>& memory) const {
         std::uint32_t before[channels];
 #pragma unroll
@@ -164,7 +164,7 @@ private:
     std::uint32_t sums_[L::columns / 2] = {};
 };
 
-// Writes one row of results, by the threads that have some.
+// Writes one row of results. Threads without results do nothing.
 template <class L>
 __device__ void write_means(const Job& job, int out_px, const Memory<L>& memory, std::uint8_t* out) {
     constexpr int channels = L::channels;
@@ -174,7 +174,7 @@ __device__ void write_means(const Job& job, int out_px, const Memory<L>& memory,
     std::uint32_t result[words];
 #pragma unroll
     for (int word = 0; word < words; ++word) {
-        // Differences of prefix sums, divided; the mean is byte 1 of the upper word of the product.
+        // Divided differences of prefix sums; the mean is byte 1 of the upper word of the product.
         std::uint32_t product[4];
 #pragma unroll
         for (int byte = 0; byte < 4; ++byte) {
@@ -191,17 +191,17 @@ __device__ void write_means(const Job& job, int out_px, const Memory<L>& memory,
     for (int word = 0; word < words; word += 2) to[word / 2] = {result[word], result[word + 1]};
 }
 
-// A team's share of the result, in steps. The first steps, equally many for both teams, add up the team's share of the
-// rows of the first windows, except for the last row that enters; two rows per step. Each further step makes a row of
-// results: one row enters the windows and one leaves.
+// A team's share of a block's results, in steps. In the first steps, the team adds up its share of the rows of the
+// first windows, two rows per step, without the last row to enter. Both teams take the same number of these steps. Each
+// further step computes a row of results: one row enters the windows and one leaves.
 template <class L>
 struct Part {
     int x, x_end, frame;
-    int y, direction;  // first row of results, and the direction of the others
+    int y, direction;  // first row of results, and 1 or -1 for the direction of the next ones
 
-    // Rows of the first windows that this team adds up, the steps they take, and all steps.
+    // Rows of the first windows that this team adds up, the number of steps for them, and the number of all steps.
     int first_row, first_rows, first_steps, steps;
-    int enters, leaves;  // relative to the row of results
+    int enters, leaves;  // offsets of the entering and the leaving row from the row of results
 
     // Computes the share of the team with index threadIdx.y. Team 1 slides upwards.
     __device__ explicit Part(const Job& job)
@@ -222,22 +222,22 @@ struct Part {
         steps = first_steps + (up ? middle - begin : end - middle);
     }
 
-    // Row of results that a step makes.
+    // Returns the row of results that a step computes.
     __device__ int row_of(int step) const { return y + direction * (step - first_steps); }
-    // Number of rows that a step reads, and the at-th of them.
+    // Returns the number of rows that a step reads; row() returns the at-th of them.
     __device__ int rows(int step) const { return step < first_steps ? min(2, first_rows - 2 * step) : 2; }
     __device__ int row(int step, int at) const {
         return step < first_steps ? first_row + 2 * step + at : row_of(step) + (at == 0 ? enters : leaves);
     }
 };
 
-// Offset of the first thread's pixels in a row. Slots start there or up to a chunk earlier.
+// Returns the offset of the first thread's pixels in a row. Slots start there or up to a chunk earlier.
 template <class L>
 __device__ int first_byte(const Job& job, const Part<L>& part) {
     return (part.x - job.lead_px - job.reach.before) * L::channels;
 }
 
-// The movers' loop.
+// Runs the movers' loop: loads rows, fills their borders and stores results.
 template <class L>
 __device__ void move_rows(const Job& job, const Part<L>& part, Memory<L>& memory) {
     const StagedRows<L::channels, movers, L::slot_bytes, (max_window_px - 1) * L::channels> rows(
@@ -264,7 +264,8 @@ __device__ void move_rows(const Job& job, const Part<L>& part, Memory<L>& memory
     cuda::wait_for_copies<L::stages - 2>();
     wait_for_team<L>();
     fill_border(0);
-    // When a step starts, its rows and their border are complete, and the next step's rows have arrived without border.
+    // When a step starts, its rows and their borders are complete; the next step's rows have arrived, but without
+    // borders.
     int step = 0;
     const auto end_step = [&] {
         cuda::wait_for_copies<L::stages - 3>();
@@ -291,7 +292,7 @@ __device__ void move_rows(const Job& job, const Part<L>& part, Memory<L>& memory
     if (step > part.first_steps) results.store(memory.out, part.row_of(step - 1));
 }
 
-// The adders' loop. Its barriers match those of move_rows() one by one.
+// Runs the adders' loop. Its barriers match those of move_rows() one by one.
 template <class L>
 __device__ void add_up(const Job& job, const Part<L>& part, Memory<L>* memories) {
     auto& memory = memories[threadIdx.y];
@@ -319,7 +320,7 @@ __device__ void add_up(const Job& job, const Part<L>& part, Memory<L>* memories)
     wait_for_team<L>();
 }
 
-// Grid: x covers strips, y bands, z frames. threadIdx.y is the team.
+// Runs the movers and the adders. Grid: x covers strips, y bands, z frames; threadIdx.y is the team.
 template <class L>
 __global__ void __launch_bounds__(L::team_threads* L::teams) mean_kernel(__grid_constant__ const Job job) {
     extern __shared__ uint4 shared[];
@@ -338,12 +339,12 @@ constexpr int shared_bytes = L::teams * sizeof(Memory<L>);
 // Divides images of `shape` into strips and bands, for one layout.
 template <class L>
 FilterOnDevice plan(Job job, const Shape& shape, Executor& executor) {
-    // Strips of equal width, so that none is nearly empty, starting at whole chunks.
+    // Strips have equal widths, so that none is nearly empty, and start at whole chunks.
     constexpr int step_px = 16;
     const int most_px = (L::strip_px - job.lead_px - job.size) / step_px * step_px;
     job.out_px = cuda::parts(cuda::parts(shape.width, cuda::parts(shape.width, most_px)), step_px) * step_px;
     const int strips = cuda::parts(shape.width, job.out_px);
-    // Every band starts by adding up a whole window, so there are only as many as run at once.
+    // Every band starts by adding up a whole window, so there are only as many bands as run at once.
     const std::int64_t at_once = 2 / L::teams * cuda::multiprocessors();
     const auto bands = std::max<std::int64_t>(1, at_once / (std::int64_t{strips} * shape.frames));
     job.band_rows = band_rows(shape.height, static_cast<int>(bands), 1);
@@ -362,10 +363,10 @@ FilterOnDevice plan(Job job, const Shape& shape, Executor& executor) {
     };
 }
 
-// The smallest amount of shared memory among supported GPUs.
+// The smallest amount of shared memory that a supported GPU has.
 static_assert(shared_bytes<Narrow<3>> <= 64 * 1024);
 
-// The wide layout if a block may use that much shared memory, otherwise the narrow one.
+// Plans the wide layout if a block may use that much shared memory, otherwise the narrow one.
 template <int channels>
 FilterOnDevice plan(const Job& job, const Shape& shape, Executor& executor) {
     return executor.shared_memory().block_bytes >= shared_bytes<Wide<channels>>
@@ -376,7 +377,7 @@ FilterOnDevice plan(const Job& job, const Shape& shape, Executor& executor) {
 }  // namespace
 }  // namespace mean_kernels
 
-// Small windows are added up directly (mean_direct_kernels); the others use the kernel above.
+// Small windows are added up directly (mean_direct_kernels); large ones use the kernel above.
 FilterOnDevice Mean::plan_for_cuda() const {
     using namespace mean_kernels;
     const int size = parameters_.size;
@@ -405,15 +406,15 @@ void Mean::run(const FilterImages<MemorySpace::device>& images) const {
 }  // namespace framewire
 
 // Mean with small windows. A warp slides down a strip of the image. Each lane keeps the running sums of its columns,
-// two per word, and adds them up along the row together with the nearest ones of its neighbours.
+// two per word, and adds them up along the row together with the nearest sums of its neighbours.
 
 namespace framewire {
 namespace mean_direct_kernels {
 namespace {
 
 constexpr int warps_per_block = 2;
-constexpr int most_blocks = 10;               // per multiprocessor
-constexpr int shared_bytes_of_system = 1024;  // that the system reserves per block
+constexpr int most_blocks = 10;               // blocks per multiprocessor
+constexpr int shared_bytes_of_system = 1024;  // bytes that the system reserves per block
 constexpr int rows_ahead = 4;                 // rows in flight while one is processed
 
 struct Job : WarpJob {
@@ -425,7 +426,7 @@ template <int channels, int size>
 struct Window {
     // Extent of the window.
     static constexpr int before = size / 2, after = size - 1 - before;
-    // Number of words, two sums each, that windows read on either side of a lane's own.
+    // Number of words, two sums each, that windows read on either side of a lane's own words.
     static constexpr int words_before = (before * channels + 1) / 2, words_after = (after * channels + 1) / 2;
     // Words with the lane's own sums, and all words that its windows read.
     static constexpr int own_words = 2 * WarpStrip<channels>::lane_words;
@@ -433,23 +434,23 @@ struct Window {
     static_assert(before <= WarpStrip<channels>::lane_px && size <= mean_16_bit_size);
 };
 
-// Widen two bytes of a word to two 16-bit numbers.
+// Widens the two lower or upper bytes of a word to two 16-bit numbers.
 __device__ std::uint32_t low_pair(std::uint32_t bytes) { return byte_perm(bytes, 0, 0x4140); }
 __device__ std::uint32_t high_pair(std::uint32_t bytes) { return byte_perm(bytes, 0, 0x4342); }
 
-// The sums of the columns `element` and `element` + 1, counted from the lane's first word.
+// Returns the sums of the columns `element` and `element` + 1, counted from the lane's first word.
 template <int count>
 __device__ std::uint32_t pair_at(const std::uint32_t (&sums)[count], int element) {
     return element % 2 ? byte_perm(sums[element / 2], sums[element / 2 + 1], 0x5432) : sums[element / 2];
 }
 
-// Adds up the window of each of the lane's pixels and divides; two pixels at a time in 16-bit halves.
+// Adds up the window of each of the lane's pixels and divides the sums, two pixels at a time in 16-bit halves.
 template <int channels, int size>
 __device__ __forceinline__ void mean_of_row(const Job& job,
                                             const std::uint32_t (&columns)[Window<channels, size>::own_words],
                                             std::uint32_t (&result)[WarpStrip<channels>::lane_words]) {
     using W = Window<channels, size>;
-    // The lane's column sums and the neighbours' nearest ones.
+    // The lane's column sums and the nearest ones of its neighbours.
     std::uint32_t sums[W::words];
 #pragma unroll
     for (int word = 0; word < W::own_words; ++word) sums[W::words_before + word] = columns[word];
@@ -478,13 +479,13 @@ __device__ __forceinline__ void mean_of_row(const Job& job,
 // Shared memory of a warp. Rows stay in their slots until they leave the windows, so each is loaded once.
 template <int channels, int size>
 struct alignas(chunk_bytes) Memory {
-    // The rows of a window, and those in flight.
+    // One slot for each row of a window, and for each row in flight.
     static constexpr int slots = size + rows_ahead;
     std::uint8_t slot[slots][WarpStrip<channels>::slot_bytes];
     std::uint8_t out[WarpStrip<channels>::out_bytes];
 };
 
-// Per row: add the entering row to the column sums, compute a row of results, subtract the leaving row.
+// For each row: adds the entering row to the column sums, computes a row of results, subtracts the leaving row.
 template <int channels, int size>
 __global__ void __launch_bounds__(32 * warps_per_block, most_blocks) mean_kernel(__grid_constant__ const Job job) {
     using Strip = WarpStrip<channels>;
@@ -511,7 +512,7 @@ __global__ void __launch_bounds__(32 * warps_per_block, most_blocks) mean_kernel
     for (int row = 0; row < rows_ahead; ++row) fetch(y_first + row);
 
     std::uint32_t columns[W::own_words] = {};
-    int entering = 0, leaving = 0;  // slots
+    int entering = 0, leaving = 0;  // slots of the rows that enter and leave
     for (int y = y_first; y <= y_last; ++y) {
         cuda::wait_for_copies<rows_ahead - 1>();
         __syncwarp();
@@ -545,7 +546,7 @@ __global__ void __launch_bounds__(32 * warps_per_block, most_blocks) mean_kernel
     }
 }
 
-// Plan for the kernel of parameters.size, which is at least `size`.
+// Plans the kernel for parameters.size, which is at least `size`.
 template <int channels, int size = 1>
 FilterOnDevice plan(Job job, const MeanParameters& parameters, const Shape& shape, Executor& executor) {
     if constexpr (size < mean_16_bit_size)

@@ -19,7 +19,7 @@ void check_size(Backend backend, int size, int channels, kit::NamedBorder border
     kit::check_window<MeanParameters>(backend, mean_info(), mean_reference, size, channels, border, std::move(shapes));
 }
 
-// Shapes smaller and larger than a window, some tiles wide, several bands high.
+// Returns shapes smaller and larger than a window, some of them several tiles wide and several bands high.
 std::vector<Shape> few_shapes(int channels) {
     if (kit::brief())
         return {{2, 3, 5, channels}, {1, 23, 301, channels}, {1, 2, 2051, channels}, {2, 61, 7, channels}};

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
-// Registry entry of `median`, and the constructor, which lets each backend plan for itself.
+// The registry entry of `median`, and the constructor, which lets each backend make its plan.
 
 namespace framewire {
 namespace {
@@ -49,12 +49,13 @@ FilterInfo median_info() {
 
 }  // namespace framewire
 
-// Divides a batch into blocks and gives them to the method for the size. The methods are in networks/ and histogram/.
+// Divides a batch into blocks and runs the method for the size on each. The methods are in median_networks.cpp and
+// median_histogram.cpp.
 
 namespace framewire {
 namespace {
 
-// Chooses the method for a size and its blocks.
+// Returns how the method for a size divides images into blocks.
 MedianBlocking blocking_of(int size, const Shape& shape, int threads) {
     if (size <= largest_small_median) return {.width = shape.width, .height = 32};
     if (size > largest_middle_median) return histogram_blocking(size, shape, threads);
@@ -65,7 +66,7 @@ MedianBlocking blocking_of(int size, const Shape& shape, int threads) {
 
 }  // namespace
 
-// Division into blocks and scratch memory.
+// The division into blocks, and their scratch memory.
 struct Median::CpuPlan {
     CpuPlan(int size, const Shape& shape, int threads)
         : blocking(blocking_of(size, shape, threads)),
@@ -79,7 +80,7 @@ void Median::CpuPlanDeleter::operator()(CpuPlan* plan) const { delete plan; }
 
 void Median::plan_for_cpu() { cpu_plan_.reset(new CpuPlan(parameters_.size, shape_, executor_->pool().threads())); }
 
-// Threads take blocks from a shared counter, so that slow blocks do not hold up the others.
+// Threads take blocks from a shared counter, so that a slow block does not hold up the others.
 void Median::run(const FilterImages<MemorySpace::host>& images) {
     validate(images.in, shape_, "median's image");
     validate(images.out, shape_, "median's result");

@@ -66,14 +66,14 @@ namespace {
 
 // Median of nine. A thread slides down a strip that is 16 bytes wide, with everything in registers. Each word of a row
 // supplies two pairs: bytes 1 and 3 in place (`odd`), and bytes 0 and 2 after a shift by one byte (`even`). Sorting the
-// three rows of a column works on these pairs directly. The horizontal neighbours are three bytes away (BGR) or one
-// (gray); in one direction they form another pair as it is, in the other a pair is assembled from two words.
+// three rows of a column works on these pairs directly. Horizontal neighbours are three bytes away (BGR) or one byte
+// (gray). In one direction they already form a pair; in the other, a pair is assembled from two words.
 constexpr int threads = 128;
 constexpr int strip_words = 4;
 // Rows of results per thread.
 constexpr int rows_per_thread = 16;
 
-// A strip's words and one more on each side, starting at index -1 of the strip.
+// A strip's words and one more on either side; the word to the left has index -1.
 struct Row {
     Pair even[strip_words + 2], odd[strip_words + 2];
 };
@@ -96,15 +96,14 @@ struct Sorted {
     Row low, middle, high;
 };
 
-// For strips at the start or the end of a row: the word next to the strip, which the border makes from the strip's own
-// pixels.
+// Returns the word to the left of a strip at the start of a row, which the border takes from the strip's own pixels.
 template <int channels>
 __device__ __forceinline__ std::uint32_t left_of_row(const Words& words, Border border) {
     if (border == Border::zero) return 0;
     if (border == Border::replicate) return words[1] << (channels == 3 ? 8 : 24);
     return channels == 3 ? __byte_perm(words[1], words[2], 0x5430) : words[1] << 16;
 }
-// The word after the strip.
+// Returns the word to the right of a strip at the end of a row.
 template <int channels>
 __device__ __forceinline__ std::uint32_t right_of_row(const Words& words, Border border) {
     if (border == Border::zero) return 0;
@@ -121,7 +120,7 @@ struct Source {
     Border border;
     bool words_aligned, strips_aligned;
 
-    // Loads row y from words or, at the edges of the image, bytes.
+    // Loads row y as words or, at the edges of the image, as bytes.
     __device__ __forceinline__ void load(int y, Words& words) const {
         const int from = border_index(y, height, border), row_bytes = width * channels;
         const auto* data = from < 0 ? nullptr : frame + from * row_stride;
@@ -148,7 +147,7 @@ struct Source {
     }
 };
 
-// Sorts a value into two that are already sorted.
+// Inserts a value into two sorted ones.
 __device__ __forceinline__ void insert(const PairOrder& order, Pair value, Pair low, Pair high, Pair& first,
                                        Pair& second, Pair& third) {
     first = order.lower(value, low);
@@ -157,7 +156,7 @@ __device__ __forceinline__ void insert(const PairOrder& order, Pair value, Pair 
     third = order.upper(rest, high, second);
 }
 
-// Median of three pairs.
+// Returns the median of three pairs.
 __device__ __forceinline__ Pair median_of_three(Pair a, Pair b, Pair c) {
     const auto low = PairOrder::lower(a, b), high = PairOrder::upper(a, b);
     return PairOrder::upper(low, PairOrder::lower(high, c));
@@ -168,7 +167,7 @@ struct Neighbours {
     Pair left, right;
 };
 
-// Neighbours of the even and of the odd bytes of word `i`.
+// Returns the neighbours of the even bytes of word `i`; beside_odd() returns those of the odd bytes.
 template <int channels>
 __device__ __forceinline__ Neighbours beside_even(const Row& row, int i) {
     if (channels == 3) return {row.odd[i - 1], __byte_perm(row.odd[i], row.odd[i + 1], 0x5533)};
@@ -180,8 +179,8 @@ __device__ __forceinline__ Neighbours beside_odd(const Row& row, int i) {
     return {row.even[i], __byte_perm(row.even[i], row.even[i + 1], 0x5533)};
 }
 
-// The median of nine is the median of three values: the largest of the low ones, the median of the middle ones, and the
-// smallest of the high ones of the three sorted columns.
+// Returns the median of nine as the median of three values: the largest of the low ones, the median of the middle ones,
+// and the smallest of the high ones of the three sorted columns.
 __device__ __forceinline__ Pair median_of_columns(const Neighbours& low, Pair low_here, const Neighbours& middle,
                                                   Pair middle_here, const Neighbours& high, Pair high_here) {
     return median_of_three(PairOrder::upper(PairOrder::upper(low.left, low.right), low_here),
@@ -212,7 +211,7 @@ __device__ __forceinline__ void store_medians(const Sorted& rows, std::uint8_t* 
         if (byte < bytes) out[byte] = static_cast<std::uint8_t>(words[byte / 4] >> (byte % 4 * 8));
 }
 
-// blockIdx.x counts strips and bands of rows, blockIdx.y frames.
+// Computes medians of size 3. blockIdx.x counts strips and bands of rows, blockIdx.y frames.
 template <int channels>
 __global__ void __launch_bounds__(threads, 5) median_of_nine(MedianImages images, Border border, bool words_aligned,
                                                              bool strips_aligned, bool out_aligned, PairOrder order) {
@@ -230,8 +229,8 @@ __global__ void __launch_bounds__(threads, 5) median_of_nine(MedianImages images
                                   strips_aligned};
     auto* out = images.out.data + blockIdx.y * images.out.frame_stride + first_row * images.out.row_stride + column;
 
-    // Two rows of results at a time. Their windows share two rows, which are sorted only once. The next two rows are
-    // read ahead.
+    // Computes two rows of results at a time. Their windows share two rows, which are sorted only once. The next two
+    // rows are read ahead.
     const int end_row = min(first_row + rows_per_thread, images.height);
     Words above_words, upper_words, lower_words, below_words;
     source.load(first_row - 1, above_words);
@@ -273,7 +272,7 @@ __global__ void __launch_bounds__(threads, 5) median_of_nine(MedianImages images
 }  // namespace
 }  // namespace median_three_kernels
 
-// Passes a PairOrder, whose factors the compiler must not know.
+// Passes a PairOrder to the kernel, so that the compiler does not know its factors.
 void median_of_nine_on_device(const MedianImages& images, Border border, const cuda::Stream& stream) {
     using namespace median_three_kernels;
     const auto strips = cuda::parts(std::int64_t{images.width} * images.channels, 16);

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-// Shared by the median's kernels: pairs of values, and rows with a border.
+// Code shared by the median's kernels: pairs of values, and rows with a border.
 
 namespace framewire {
 
@@ -12,19 +12,19 @@ namespace framewire {
 // they may hold anything.
 using Pair = std::uint32_t;
 
-// Minimum and maximum of pairs. If the minimum is known, the maximum is the sum of both values less the minimum, in
-// both halves at once, because what one half borrows it gives back. Multiply-adds run in parallel with minima and
-// maxima on other units, but only if the compiler does not recognise them as additions; therefore the factors are
-// kernel arguments.
+// Minimum and maximum of pairs. If the minimum is known, the maximum is the sum of both values minus the minimum. This
+// works in both halves at once, because borrows between the halves cancel out. Multiply-adds run in parallel with
+// minima and maxima on other units, but only if the compiler does not recognise them as additions; therefore the
+// factors are kernel arguments.
 struct PairOrder {
-    // Never changed; unknown to the compiler.
+    // Constant factors that the compiler does not know.
     std::uint32_t one = 1, minus_one = ~0u;
 
-    // The smaller values of two pairs.
+    // Returns the smaller values of two pairs.
     __device__ __forceinline__ static Pair lower(Pair a, Pair b) { return __vminu2(a, b); }
-    // The larger values of two pairs.
+    // Returns the larger values of two pairs.
     __device__ __forceinline__ static Pair upper(Pair a, Pair b) { return __vmaxu2(a, b); }
-    // The larger values, given the smaller ones.
+    // Returns the larger values, given the smaller ones.
     __device__ __forceinline__ Pair upper(Pair a, Pair b, Pair the_lower) const {
         return the_lower * minus_one + (a * one + b);
     }
@@ -35,7 +35,7 @@ __device__ __noinline__ inline std::uint32_t bytes_with_border(const std::uint8_
                                                                int channels, Border border) {
     std::uint32_t word = 0;
     for (int i = 0; i < 4; ++i) {
-        // Rounded down to the left of the image as well.
+        // Rounds down for negative columns, too.
         const int x = (column + i + 1024 * channels) / channels - 1024;
         const int channel = column + i - x * channels;
         const int from = border_index(x, width, border);
@@ -44,7 +44,8 @@ __device__ __noinline__ inline std::uint32_t bytes_with_border(const std::uint8_
     return word;
 }
 
-// Loads four bytes of a row; null is a black row. `aligned`: columns divisible by four are aligned to four bytes.
+// Loads four bytes of a row. A null row is black. `aligned` states that columns divisible by four have addresses
+// divisible by four.
 __device__ inline std::uint32_t load_word(const std::uint8_t* row, int column, int width, int channels, Border border,
                                           bool aligned) {
     if (!row) return 0;

@@ -16,7 +16,8 @@ void bench_median(Session& session) {
     const auto info = median_info();
     for (const int size : {3, 5, 7, 9, 11, 13, 15, 21, 31, 51, 75, 255}) {
         const MedianParameters parameters{.size = size,
-                                          .border = Border::replicate};  // the only border of OpenCV's medianBlur
+                                          // The only border that OpenCV's medianBlur supports.
+                                          .border = Border::replicate};
         WindowBench bench{.suite = "median",
                           .operation = fmt::format("size {}", size),
                           .info = info,

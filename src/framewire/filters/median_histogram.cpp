@@ -23,25 +23,24 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Bytes = hn::ScalableTag<std::uint8_t>;
 using Counts = hn::Repartition<std::int16_t, Bytes>;
 
-// The groups of levels; a window has two adjacent ones in view.
+// Groups of levels. A window has two adjacent groups in view.
 constexpr int group_levels = 32, groups = 256 / group_levels;
 // Levels in view.
 constexpr int sight_levels = 2 * group_levels;
 
-// Cumulative histograms of a block's columns: for every level, how many of a column's values lie in its group and are
-// at most that level; and for every group, 8 bits each, how many lie below it.
+// Cumulative histograms of a block's columns. `within` has a count per level: how many of a column's values lie in the
+// level's group and are at most the level. `below` has 8 bits per group: how many values lie below the group.
 struct ColumnCounts {
-    std::uint8_t* within;  // 256 per column
-    std::uint64_t* below;  // one per column
+    std::uint8_t* within;  // 256 bytes per column
+    std::uint64_t* below;  // one word per column
 };
 
-// A 1 in the byte of every group above that of a value.
+// Returns a 1 in the byte of every group above the group of a value.
 std::uint64_t groups_above(std::uint8_t value) {
     return std::uint64_t{0x0101010101010100} << (8 * (value / group_levels));
 }
 
-// Adds a value to the column's counts, or removes it: changes the counts of all levels of its group that are not below
-// it.
+// Adds a value to the column's counts, or removes it: changes the counts of its group from the value's level on.
 template <bool more>
 HWY_INLINE void count_within(std::uint8_t* column, std::uint8_t value) {
     alignas(64) static constexpr auto ones = [] {
@@ -58,9 +57,9 @@ HWY_INLINE void count_within(std::uint8_t* column, std::uint8_t value) {
     }
 }
 
-// Number of a window's values that are at most a level, for the levels of one vector of a column's counts, split into
-// even and odd levels, which masks and shifts widen to 16 bits at no cost. Stored less 32768, because signed
-// comparisons are cheaper.
+// Counts of a window's values that are at most a level, for the levels of one vector of a column's counts. Even and odd
+// levels are separate, because masks and shifts then widen them to 16 bits at no cost. The counts are stored minus
+// 32768, because signed comparisons are cheaper.
 struct WindowCounts {
     hn::VFromD<Counts> even, odd;
 };
@@ -82,7 +81,7 @@ HWY_INLINE WindowCounts operator-(WindowCounts a, WindowCounts b) {
     return {hn::Sub(a.even, b.even), hn::Sub(a.odd, b.odd)};
 }
 
-// Replaces one value each in the columns `begin` to `end` - 1.
+// Replaces one value in each of the columns `begin` to `end` - 1.
 HWY_INLINE void change_columns(ColumnCounts columns, const std::uint8_t* entering, const std::uint8_t* leaving,
                                int begin, int end) {
     for (int x = begin; x < end; ++x) {
@@ -95,7 +94,7 @@ HWY_INLINE void change_columns(ColumnCounts columns, const std::uint8_t* enterin
     }
 }
 
-// Group that contains the median of a window of `size` columns.
+// Returns the group that contains the median of a window of `size` columns.
 HWY_NOINLINE int group_of_median(const std::uint64_t* below, int size) {
     constexpr std::uint64_t every_other = 0x00FF00FF00FF00FF;
     std::uint64_t even = 0, odd = 0;  // counts below the groups, 16 bits each
@@ -111,7 +110,8 @@ HWY_NOINLINE int group_of_median(const std::uint64_t* below, int size) {
     return median_group;
 }
 
-// Shuffle that puts the count below a level's group into each 16-bit lane: the group's byte below, and zero above.
+// Shuffle that puts the count below a level's group into each 16-bit lane: the count in the lower byte, zero in the
+// upper one.
 struct HalvesOfSight {
     alignas(HWY_MAX_BYTES) std::uint8_t bytes[sight_levels];
 
@@ -130,7 +130,7 @@ class Window<std::index_sequence<vector...>> {
 public:
     Window(ColumnCounts columns, int size, int group) : columns_(columns), size_(size), group_(group) {}
 
-    // The first of the two groups in view.
+    // Returns the first of the two groups in view.
     int group() const { return group_; }
 
     // Counts the window whose first column is `x`.
@@ -145,12 +145,12 @@ public:
         ((counts_[vector] = counts_[vector] + (column(x + size_, vector) - column(x, vector))), ...);
     }
 
-    // Median of the window whose first column is `x`; moves the view if the median lies outside.
+    // Returns the median of the window whose first column is `x`; moves the view if the median lies outside it.
     HWY_INLINE std::uint8_t median(int x) {
-        // The counts rise with the level, so the median is the number of levels that at most half of the values reach.
+        // Counts rise with the level, so the median is the number of levels with counts of at most half of the values.
         auto levels_below = levels_below_median();
         if (HWY_UNLIKELY(levels_below == sight_levels || (levels_below == 0 && group_ > 0))) {
-            // Move the view to the median's group and to the neighbour that the median came from.
+            // Move the view to the median's group and its neighbour on the side of the old view.
             const int median_group = group_of_median(columns_.below + x, size_);
             const bool from_below = levels_below > 0 || median_group == group_;
             group_ = std::clamp(median_group - from_below, 0, groups - 2);
@@ -161,7 +161,7 @@ public:
     }
 
 private:
-    // Counts of one column for the i-th vector of levels in view, including the counts below their groups.
+    // Returns the counts of one column for the i-th vector of levels in view, including the counts below their groups.
     HWY_INLINE WindowCounts column(int x, std::size_t i) const {
         const Bytes d;
         const auto* within = columns_.within + std::int64_t{x} * 256 + group_ * group_levels;
@@ -175,7 +175,7 @@ private:
         return {hn::Add(counts.even, below), hn::Add(counts.odd, below)};
     }
 
-    // Number of levels in view that at most half of the values reach.
+    // Returns the number of levels in view with counts of at most half of the values.
     HWY_INLINE int levels_below_median() const {
         const Counts d;
         const auto more_than_half = hn::Set(d, static_cast<std::int16_t>(size_ * size_ / 2 + 1 - 32768));
@@ -186,16 +186,16 @@ private:
 
     static constexpr HalvesOfSight halves_{};
     ColumnCounts columns_;
-    int size_, group_;  // group_: the first of the two in view
+    int size_, group_;  // side of the window, and the first of the two groups in view
     WindowCounts counts_[sizeof...(vector)];
 };
 
 }  // namespace
 
 // The cumulative counts of every column slide down, and their sum slides along each row: constant time for every size
-// (Perreault and Hebert, "Median filtering in constant time", 2007). Being cumulative, they need no search: comparing
-// the counts of many levels with half of the window at once yields the median. Only the 64 levels around it are kept,
-// because the medians of neighbours are close; if one lies outside, the window is counted again.
+// (Perreault and Hebert, "Median filtering in constant time", 2007). Cumulative counts need no search: comparing the
+// counts of many levels with half of the window at once yields the median. Only the 64 levels around the median are
+// kept, because the medians of neighbours are close. If a median lies outside, the window is counted again.
 void histogram_median_block(const MedianBlock& block, int size, Border border, std::uint8_t* scratch) {
     const auto& shape = block.in.shape();
     const int radius = size / 2, columns = block.width + size - 1;
@@ -206,7 +206,7 @@ void histogram_median_block(const MedianBlock& block, int size, Border border, s
     auto* row_pixels = leaving + columns;
     const ColumnCounts counts{within, reinterpret_cast<std::uint64_t*>(below)};
 
-    // Reads the values of the block's channel in row y, from its first to its last column.
+    // Reads the values of the block's channel in row y, from the block's first to its last column.
     const auto read_row = [=, step = shape.channels](int y, std::uint8_t* values) {
         const auto* row = row_or_border(block.in, block.frame, y, border);
         const int begin = block.x - radius;
@@ -226,8 +226,8 @@ void histogram_median_block(const MedianBlock& block, int size, Border border, s
         }
     }
 
-    // The columns are updated some pixels before a window reaches them, because data is slow to read right after it was
-    // written with another width.
+    // Columns are updated some pixels before a window reaches them, because data is slow to read right after it was
+    // written with a different width.
     constexpr int step_px = 32;
     using Vectors = std::make_index_sequence<std::max(1, sight_levels / HWY_MAX_BYTES)>;
     int first_group = groups / 2 - 1;
@@ -235,7 +235,7 @@ void histogram_median_block(const MedianBlock& block, int size, Border border, s
         read_row(block.y + y + radius, entering);
         read_row(block.y + y - radius - 1, leaving);
         auto* out = block.out.row(block.frame, block.y + y) + block.x * shape.channels + block.channel;
-        // Columns of the first window, and the ones ahead of it.
+        // The columns of the first window, and those updated ahead of it.
         change_columns(counts, entering, leaving, 0, std::min(columns, size + step_px));
         Window<Vectors> window(counts, size, first_group);
         window.count_all(0);
@@ -263,15 +263,15 @@ HWY_EXPORT(histogram_median_block);
 
 // Divides the width first, for the cache, then the height, for the threads.
 MedianBlocking histogram_blocking(int size, const Shape& shape, int threads) {
-    // As many columns as half a megabyte of counts holds.
+    // Maximum number of columns: their counts take half a megabyte.
     constexpr int max_columns = 2048;
     const auto cut = [](int whole, int at_most) {
         const int parts = (whole + at_most - 1) / at_most;
         return (whole + parts - 1) / parts;
     };
     const int width = cut(shape.width, max_columns - (size - 1));
-    // Every block counts its first windows from scratch: enough rows to amortise that, but few enough to occupy all
-    // threads.
+    // Every block counts its first windows from scratch, so it has enough rows to amortise that, but few enough that
+    // there are blocks for all threads.
     const auto blocks = std::int64_t{shape.frames} * shape.channels * ((shape.width + width - 1) / width);
     const auto bands = std::max<std::int64_t>(1, 4 * threads / blocks);
     const int height = std::max(static_cast<int>((shape.height + bands - 1) / bands), std::min(shape.height, size));
@@ -295,25 +295,25 @@ namespace {
 using Blocks = MedianHistogramBlocks;
 
 constexpr int windows_per_warp = 32 / Blocks::threads_per_window;
-constexpr int reserved_bytes = 1024;  // that CUDA reserves per block if several share a multiprocessor
+constexpr int reserved_bytes = 1024;  // bytes that CUDA reserves per block if several blocks share a multiprocessor
 
-// Number of parts that cover the whole.
+// Returns the number of parts that cover the whole.
 constexpr int parts(int whole, int part) { return (whole + part - 1) / part; }
 
-// Shared memory for the columns' histograms and one row of medians.
+// Returns the bytes of shared memory for the columns' histograms and one row of medians.
 constexpr int shared_bytes(int size, int strip_px) { return (strip_px + size) * Blocks::column_bytes + strip_px; }
 
-// Width of the widest strip that fits, in pixels.
+// Returns the width of the widest strip that fits, in pixels.
 constexpr int widest_strip_px(int size, int bytes) {
     return std::max(0, bytes - shared_bytes(size, 0)) / (Blocks::column_bytes + 1);
 }
 
-// Maximum number of windows of a block with `bytes` of shared memory, if each slides by one step.
+// Returns the maximum number of windows of a block with `bytes` of shared memory, if each window slides by one step.
 constexpr int most_windows(int size, int bytes) {
     return widest_strip_px(size, bytes) / Blocks::step_px / windows_per_warp * windows_per_warp;
 }
 
-// Largest size whose smallest block fits.
+// Returns the largest size of which the smallest block fits.
 int largest_size(int bytes) {
     int size = 255;
     while (size > 1 && most_windows(size, bytes) == 0) size -= 2;
@@ -325,7 +325,7 @@ int largest_size(int bytes) {
 // Tries four, three, two and finally one block per multiprocessor, until the strip is wide enough.
 MedianHistogramBlocks::MedianHistogramBlocks(int size, const Shape& shape, const cuda::SharedMemory& memory) {
     // Small blocks wait less at barriers. Large blocks have more warps per multiprocessor if the window's columns leave
-    // room for one block only. A strip that is narrow compared with its margins costs more than it gains.
+    // room for only one block. A strip that is narrow compared with its margins costs more than it gains.
     constexpr int enough_px = 12;
     int most_px = 0;
     for (int blocks = 4; blocks >= 1 && most_px < enough_px; --blocks) {
@@ -349,8 +349,8 @@ MedianHistogramBlocks::MedianHistogramBlocks(int size, const Shape& shape, const
     strips = parts(shape.width, windows * most_px);
     window_px = parts(shape.width, strips * windows * step_px) * step_px;
     shared_bytes = framewire::shared_bytes(size, strip_px());
-    // Enough blocks for several rounds on every multiprocessor, each with enough rows to amortise counting its first
-    // windows.
+    // There are enough blocks for several rounds on every multiprocessor, each with enough rows to amortise counting
+    // its first windows.
     constexpr int wanted_blocks = 4000;
     const auto blocks = std::int64_t{strips} * shape.channels * shape.frames;
     const auto bands = std::clamp<std::int64_t>(wanted_blocks / blocks, 1, parts(shape.height, 2 * size));

@@ -11,10 +11,9 @@
 //   per row       each column: + entering value, - leaving value
 //   per pixel     window: + entering column, - leaving column
 //
-// The histograms are cumulative, as on the CPU. The median is then the number of levels that at most half of the
-// window's values reach, which one ballot finds without a search. Of the 256 levels a window keeps only the 32 around
-// its median, because the medians of neighbours are close. If a median lies outside, the window is counted again around
-// it.
+// The histograms are cumulative, as on the CPU. The median is then the number of levels with counts of at most half of
+// the window's values, which one ballot finds without a search. Of the 256 levels a window keeps only the 32 around its
+// median, because the medians of neighbours are close. If a median lies outside, the window is counted again around it.
 
 namespace framewire {
 namespace median_histogram_kernels {
@@ -24,38 +23,38 @@ namespace {
 constexpr int groups = 16, group_levels = 16;
 // A lane has two levels, so two groups per window are kept.
 constexpr int lanes_per_window = MedianHistogramBlocks::threads_per_window;
-constexpr int step_px = MedianHistogramBlocks::step_px;  // pixels that a window slides at a time
+constexpr int step_px = MedianHistogramBlocks::step_px;  // number of pixels that a window slides at a time
 constexpr int columns_per_thread = MedianHistogramBlocks::columns_per_thread;
 
-/// Cumulative counts of one column of `size` values, in bytes: for every level, how many values of its group are at
-/// most that level; and for every group, how many values lie below it.
+/// Cumulative counts of one column of `size` values, in bytes. Each level has a count of the values of its group that
+/// are at most the level; each group has a count of the values below it.
 struct alignas(16) ColumnCounts {
-    // Per level, within its group.
+    // Counts per level, within its group.
     uint4 within[groups];
-    // Per group, all groups below it.
+    // Counts per group, of all groups below it.
     uint4 below;
 };
 
 constexpr int column_bytes = sizeof(ColumnCounts);
 static_assert(column_bytes == MedianHistogramBlocks::column_bytes);
 
-// The image as one channel of one frame.
+// One channel of one frame.
 struct Strip {
     const std::uint8_t* frame;
     std::int64_t row_stride;
     int width, height, channels, channel;
     Border border;
 
-    // Row `y`, from the border if it lies outside; null for black.
+    // Returns row `y`, or the row that the border supplies if `y` lies outside; null for black.
     __device__ const std::uint8_t* row(int y) const {
         const int from = border_index(y, height, border);
         return from < 0 ? nullptr : frame + from * row_stride;
     }
 };
 
-/// The columns whose counts a thread keeps: one of the block's first ones, and one of the rest.
+/// The columns whose counts a thread keeps; they are as many columns apart as the block has threads.
 struct Columns {
-    int offsets[columns_per_thread];  // in bytes, in any row; -1 for black
+    int offsets[columns_per_thread];  // offsets in bytes, the same in every row; -1 for black
 
     // Finds the source of each of the thread's columns, once for all rows.
     __device__ Columns(const Strip& strip, int first_column) {
@@ -74,12 +73,12 @@ struct Columns {
     }
 };
 
-/// The word with bytes 4 * word to 4 * word + 3 of a vector that is 1 from byte `first` (0 to 16) on.
+/// Returns bytes 4 * word to 4 * word + 3 of a vector whose bytes are 1 from byte `first` (0 to 16) on and 0 before it.
 __device__ std::uint32_t ones_from(int first, int word) {
     return __funnelshift_lc(0u, 0x01010101u, static_cast<std::uint32_t>(max(8 * first - 32 * word, 0)));
 }
 
-/// Adds 1 or -1 (`times`) to the bytes starting at `first`.
+/// Adds 1 or -1 (`times`) to the bytes from `first` on.
 template <int times>
 __device__ uint4 add_ones(uint4 counts, int first) {
     constexpr auto factor = static_cast<std::uint32_t>(times);
@@ -87,21 +86,21 @@ __device__ uint4 add_ones(uint4 counts, int first) {
             counts.z + factor * ones_from(first, 2), counts.w + factor * ones_from(first, 3)};
 }
 
-/// Adds a value to the counts of its group in the column, or removes it (`times` -1).
+/// Adds a value to the counts of its group in the column, or removes it if `times` is -1.
 template <int times>
 __device__ void count_value(ColumnCounts& column, std::uint32_t value) {
     auto& group = column.within[value / group_levels];
     group = add_ones<times>(group, static_cast<int>(value % group_levels));
 }
 
-// First group that lies above a value.
+// Returns the first group above a value.
 __device__ int first_above(std::uint32_t value) { return static_cast<int>(value / group_levels) + 1; }
 
-/// Counts for two levels, 16 bits each: how many of a window's values are at most that level.
+/// Counts for two levels, 16 bits each: how many of a window's values are at most the level.
 using LevelPair = std::uint32_t;
 
-/// A window, kept by half a warp, that slides along a row of the block's columns. Of the 32 levels in view, four parts
-/// of eight, each lane has two: pair lane / 4 of part lane % 4.
+/// A window that slides along a row of the block's columns; half a warp keeps its counts. The 32 levels in view form
+/// four parts of eight. Each lane has two levels: pair lane / 4 of part lane % 4.
 struct Window {
     const std::uint8_t* columns;  // columns of the block, as bytes
     int size;
@@ -110,17 +109,17 @@ struct Window {
     LevelPair counts = 0;        // counts of this lane
 
     __device__ const std::uint8_t* column(int x) const { return columns + x * column_bytes; }
-    // Offset of the lane's part in a column, and of the count below the part's group.
+    // Returns the offset of the lane's part in a column; below() returns that of the count below the part's group.
     __device__ int part() const { return group * group_levels + lane % 4 * 8; }
     __device__ int below() const { return groups * group_levels + group + lane % 4 / 2; }
 
-    // The lane's pair of counts in one column.
+    // Returns the lane's pair of counts in one column.
     __device__ LevelPair counts_of(const std::uint8_t* column) const {
         const std::uint32_t pair = *reinterpret_cast<const std::uint16_t*>(column + part() + lane / 4 * 2);
         return __byte_perm(pair, 0, 0x4140) + column[below()] * 0x00010001u;
     }
 
-    // Counts the whole window. Four columns at a time; each lane first adds up a full part of one of them.
+    // Counts the whole window, four columns at a time. Each lane first adds up a full part of one of the columns.
     __device__ void count_all(int x) {
         LevelPair even[2] = {}, odd[2] = {};
         std::uint32_t sum_below = 0;
@@ -134,7 +133,7 @@ struct Window {
             odd[1] += words.y >> 8 & 0x00FF00FF;
             sum_below += at[below()];
         }
-        // Exchange sums, so that each lane gets its own pair summed over all columns.
+        // Exchange sums, so that each lane gets the sum of its own pair over all columns.
         const bool second_word = lane / 8 % 2, second_pair = lane / 4 % 2;
         const auto even_sum =
             (second_word ? even[1] : even[0]) + __shfl_xor_sync(~0u, second_word ? even[0] : even[1], 8);
@@ -146,7 +145,7 @@ struct Window {
         counts += sum_below * 0x00010001u;
     }
 
-    /// Number of levels in view that at most half of the values reach.
+    /// Returns the number of levels in view with counts of at most half of the values.
     __device__ int levels_below_median(LevelPair at_most) const {
         const auto middle = static_cast<std::uint32_t>(size * size / 2);
         const auto even = __ballot_sync(~0u, at_most << 16 <= middle << 16);
@@ -159,7 +158,7 @@ struct Window {
         return levels_below < 2 * group_levels && (levels_below > 0 || group == 0);
     }
 
-    /// Moves the view to the median's group and to the neighbour that the median came from.
+    /// Moves the view to the median's group and its neighbour on the side of the old view.
     __device__ void find_median(int x, int levels_below) {
         std::uint32_t below_group = 0;
         const auto* at = column(x) + groups * group_levels + lane;
@@ -174,11 +173,11 @@ struct Window {
         count_all(x);
     }
 
-    /// Writes the medians at x, x + 1 ... (step_px of them) and moves on to the next position. Computes all of them
+    /// Writes the medians at the step_px positions from x on and moves on to the next position. Computes all of them
     /// before it checks that they were in view.
     __device__ void slide(int x, std::uint8_t* medians) {
         const auto *entering = column(x + size), *leaving = column(x);
-        // Counts at each of the positions, by adding the entering and subtracting the leaving columns.
+        // Counts at each position: adds the entering and subtracts the leaving columns.
         LevelPair at_most[step_px + 1] = {counts};
         int levels_below[step_px];
         bool seen = true;
@@ -205,7 +204,7 @@ struct Window {
         }
     }
 
-    // Like slide(), but checks after each pixel. Used when a median has left the view.
+    // Slides like slide(), but checks after each pixel. Used when a median has left the view.
     __device__ void slide_by_one(int x, std::uint8_t* medians) {
 #pragma unroll 1
         for (int i = 0; i < step_px; ++i) {
@@ -220,14 +219,14 @@ struct Window {
     }
 };
 
-// Grid: x covers strips and channels, y bands of rows, z frames. Per row: update the own columns, synchronise, read the
-// next row's values, slide the windows, synchronise, store the medians.
+// Computes medians by histograms. Grid: x covers strips and channels, y bands of rows, z frames. For each row: update
+// the thread's own columns, synchronise, read the next row's values, slide the windows, synchronise, store the medians.
 __global__ void __launch_bounds__(MedianHistogramBlocks::most_threads)
     histogram_median(MedianImages images, int size, Border border, int windows, int window_px, int rows_per_block) {
     extern __shared__ ColumnCounts columns[];
     const int threads = static_cast<int>(blockDim.x), strip_px = windows * window_px, count = strip_px + size - 1,
               radius = size / 2;
-    auto* medians = reinterpret_cast<std::uint8_t*>(columns + count + 1);  // one row of the strip
+    auto* medians = reinterpret_cast<std::uint8_t*>(columns + count + 1);  // medians of one row of the strip
     const int thread = static_cast<int>(threadIdx.x);
 
     const int frame = static_cast<int>(blockIdx.z), channel = static_cast<int>(blockIdx.x) % images.channels;
@@ -265,7 +264,7 @@ __global__ void __launch_bounds__(MedianHistogramBlocks::most_threads)
 
     own.read(strip.row(first_row - 1 - radius), leaving);
     Window window{reinterpret_cast<const std::uint8_t*>(columns), size};
-    const bool has_window = thread / lanes_per_window < windows;  // true or false for a whole warp
+    const bool has_window = thread / lanes_per_window < windows;  // the same for all threads of a warp
     const int window_x = thread / lanes_per_window * window_px;
     auto* out = images.out.data + frame * images.out.frame_stride + channel;
     for (int y = first_row; y < end_row; ++y) {

@@ -17,7 +17,7 @@ namespace {
 constexpr cuda::SharedMemory of(int block_kib, int multiprocessor_kib) {
     return {block_kib * 1024, multiprocessor_kib * 1024};
 }
-constexpr auto least = of(48, 48);  // the amount that a block has without opting in
+constexpr auto least = of(48, 48);  // shared memory that a block has without opting in to more
 constexpr auto sm_75 = of(64, 64), sm_80 = of(163, 164), sm_86 = of(99, 100), sm_90 = of(227, 228);
 
 TEST(MedianHistogramBlocks, FitsEveryGpu) {
@@ -81,7 +81,7 @@ TEST(MedianHistogramBlocks, ReportsWhatDoesNotFit) {
     EXPECT_NO_THROW(MedianHistogramBlocks(255, {1, 10, 10, 3}, sm_86));
 }
 
-// With the shared memory of smaller GPUs, which the present GPU emulates, medians equal the CPU's.
+// Tests the limits on shared memory of smaller GPUs, which the present GPU emulates: medians equal the CPU's.
 class MedianWithLittleMemory : public kit::BackendTest {};
 INSTANTIATE_TEST_SUITE_P(Backends, MedianWithLittleMemory, testing::Values(Backend::cuda), kit::backend_name);
 

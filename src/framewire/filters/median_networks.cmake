@@ -13,16 +13,16 @@ add_custom_command(
     DEPENDS framewire_median_networks
     COMMENT "Writing the median's networks"
     VERBATIM)
-# A target of its own: were this the library's, all its sources would wait for the libraries below it.
+# A separate target: in the library's target, the sources would have to wait for the libraries that it links.
 add_custom_target(framewire_median_networks_written DEPENDS ${FRAMEWIRE_MEDIAN_NETWORKS})
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    # Long straight-line code gives these passes nothing to find, and its memory is not worth searching far for values that are
-    # already loaded. Together they take nearly half of the compile time.
+    # These passes find nothing to optimise in long straight-line code, and it is not worth searching far for values
+    # that are already loaded. Together they take nearly half of the compile time.
     set(options -fno-tree-dse -fno-tree-loop-im -fno-tree-pta --param=sccvn-max-alias-queries-per-access=20)
     if(FRAMEWIRE_SANITIZE MATCHES address)
-        # Watched as memory, the thousands of temporaries of a network take minutes to compile; loads and stores still
-        # are.
+        # If the stack is checked, the thousands of temporaries of a network take minutes to compile. Loads and stores
+        # are still checked.
         list(APPEND options
             --param=asan-stack=0 -fno-sanitize-address-use-after-scope -fno-sanitize=null,alignment)
     endif()
@@ -30,6 +30,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 endif()
 
 if(FRAMEWIRE_GPUS STREQUAL "CHECK")
-    # Unoptimised, a network takes minutes a size; nothing in it is for one architecture.
+    # Without optimisation, each network takes minutes to compile; none of the code depends on the architecture.
     set_source_files_properties(median_networks.cu PROPERTIES COMPILE_OPTIONS -fdevice-syntax-only)
 endif()

@@ -10,24 +10,24 @@
 #include <algorithm>
 #include <cstring>
 
-// The order of bytes in vectors for the median's networks.
+// Minima and maxima of byte vectors, for the median's networks.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 
-/// Minima and maxima of vectors, as the generated networks call them.
+/// Minima and maxima of vectors, in the form in which the generated networks call them.
 struct VectorOrder {
-    /// The smaller value in each lane.
+    /// Returns the smaller value in each lane.
     template <class V>
     static HWY_INLINE V lower(V a, V b) {
         return hwy::HWY_NAMESPACE::Min(a, b);
     }
-    /// The larger value in each lane.
+    /// Returns the larger value in each lane.
     template <class V>
     static HWY_INLINE V upper(V a, V b) {
         return hwy::HWY_NAMESPACE::Max(a, b);
     }
-    /// The larger value; vectors gain nothing from knowing the smaller one.
+    /// Returns the larger value in each lane; vectors gain nothing from knowing the smaller one.
     template <class V>
     static HWY_INLINE V upper(V a, V b, V /*lower*/) {
         return hwy::HWY_NAMESPACE::Max(a, b);
@@ -43,7 +43,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Medians of the sizes 7 to 15 by tiles of 4 x 4 pixels. A line of a block is split into four planes, so that the same
+// Medians of sizes 7 to 15 by tiles of 4 x 4 pixels. A line of a block is split into four planes, so that the same
 // position in consecutive tiles lies in consecutive bytes and one vector runs the network for as many tiles as it has
 // bytes.
 #define MEDIAN_NETWORK HWY_INLINE
@@ -59,15 +59,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr int side = MiddleBlock::tile_side;
 constexpr int plane_bytes = MiddleBlock::plane_bytes, line_bytes = MiddleBlock::line_bytes;
 
-// Pixels are copied between a row and the planes of its line as whole words, of which they are the first bytes. The
-// next pixel overwrites the excess.
+// Copies the pixels of a row to the planes of its line. Each pixel is copied as a whole word, of which it is the first
+// bytes; the next pixel overwrites the excess.
 template <class Word>
 void split_to_planes(const std::uint8_t* row, int pixels, int channels, std::uint8_t* line) {
     for (int x = 0; x < pixels; x += side, row += side * channels, line += channels)
         for (int i = 0; i < side; ++i) std::memcpy(line + i * plane_bytes, row + i * channels, sizeof(Word));
 }
 
-// The inverse of split_to_planes().
+// Copies pixels back to a row; the inverse of split_to_planes().
 template <class Word>
 void join_planes(const std::uint8_t* line, int pixels, int channels, std::uint8_t* row) {
     for (int x = 0; x < pixels; x += side, row += side * channels, line += channels)
@@ -76,10 +76,11 @@ void join_planes(const std::uint8_t* line, int pixels, int channels, std::uint8_
 
 using Vector = hn::VFromD<hn::ScalableTag<std::uint8_t>>;
 
-// Offsets in a line for the columns of a footprint. Lines start with the tile to the left of the first footprint.
+// Offsets in a line for the columns of a tile's footprint. Lines start with the tile to the left of the first
+// footprint.
 template <int size>
 struct Offsets {
-    static constexpr int columns = size + side - 1;  // per footprint
+    static constexpr int columns = size + side - 1;  // columns of a footprint
 
     // Computes the offsets for a number of channels.
     explicit Offsets(int channels) {
@@ -91,7 +92,8 @@ struct Offsets {
         }
     }
 
-    // Per column of the footprint: its pixel, its column in a strip, and the strip that starts there.
+    // Offsets for each column of the footprint: its pixel, its sorted column in a strip, and the strip that starts
+    // there.
     std::int64_t pixel[columns], strip_column[columns], strip[columns];
 };
 
@@ -187,7 +189,7 @@ namespace framewire {
 
 HWY_EXPORT(middle_median_block);
 
-// Dispatches to the best instruction set.
+// Calls the code for the best instruction set.
 void middle_median(const MedianBlock& block, int size, Border border, std::uint8_t* scratch) {
     HWY_DYNAMIC_DISPATCH(middle_median_block)(block, size, border, scratch);
 }
@@ -196,8 +198,8 @@ void middle_median(const MedianBlock& block, int size, Border border, std::uint8
 
 #endif
 
-// Medians of the sizes 3 and 5 by sorting networks, one vector of each row of a tile at a time. Tiles are one pixel
-// wide and two or four pixels high, so that neighbouring rows share comparisons.
+// Medians of sizes 3 and 5 by sorting networks, one vector of each row of a tile at a time. Tiles are one pixel wide
+// and two or four pixels high, so that neighbouring rows share comparisons.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
@@ -215,7 +217,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 #undef MEDIAN_LOOP
 #undef MEDIAN_NETWORK
 
-// Medians for one vector of each row of a tile. rows[y] points to the start of the windows of the row's first bytes.
+// Computes medians for one vector of each row of a tile. rows[y] points to the start of the windows of the row's first
+// bytes.
 template <int size, int tile_height>
 HWY_INLINE void median_vectors(const std::uint8_t* const* rows, std::int64_t at, int channels, std::uint8_t* const* out,
                                std::int64_t out_at) {
@@ -226,8 +229,8 @@ HWY_INLINE void median_vectors(const std::uint8_t* const* rows, std::int64_t at,
     median_network(MedianTile<size, 1, tile_height>{}, VectorOrder{}, load, store);
 }
 
-// Rows of tiles that are one pixel wide, straight from the image. A pixel's neighbours are `channels` bytes away, for
-// every channel, so interleaved pixels need no splitting.
+// Computes rows of tiles that are one pixel wide, directly from the image. A pixel's neighbours are `channels` bytes
+// away in every channel, so interleaved pixels need no splitting.
 template <int size, int tile_height>
 void median_rows(const MedianBlock& block, Border border) {
     constexpr int radius = size / 2, footprint_height = size + tile_height - 1;
@@ -283,7 +286,7 @@ void median_rows(const MedianBlock& block, Border border) {
 
 }  // namespace
 
-// Tile heights as in print_networks.cpp.
+// Tile heights must be those of print_networks.cpp.
 void small_median_rows(const MedianBlock& block, int size, Border border) {
     size == 3 ? median_rows<3, 2>(block, border) : median_rows<5, 4>(block, border);
 }

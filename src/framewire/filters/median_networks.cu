@@ -5,7 +5,8 @@
 
 #include <cstdint>
 
-// Shared by the kernels of median networks: blocks of tiles, their way into shared memory, and back.
+// Code shared by the kernels of median networks: blocks of tiles, loading them to shared memory, and storing their
+// results.
 
 namespace framewire {
 
@@ -14,19 +15,19 @@ namespace framewire {
 ///   upper half   tile of thread t -> lower 16 bits of its pairs
 ///   lower half   tile of thread t -> upper 16 bits of its pairs
 ///
-/// so that every comparison handles two tiles. A row of threads has adjacent tiles, each of one channel; the two
-/// threads that remain with three channels compute results that are discarded. Rows of the image, with their border and
+/// so that every comparison handles two tiles. A row of threads has adjacent tiles, each of one channel. With three
+/// channels, two threads of a row remain; their results are discarded. Rows of the image, with their border and
 /// `more_px` further columns on both sides, are stored as rows of pairs.
 template <int size_, int tile_width_, int tile_height_, int channels_, int more_px = 0>
 struct TileBlock {
     static constexpr int size = size_, tile_width = tile_width_, tile_height = tile_height_, channels = channels_;
     /// Threads per row of tiles: two warps.
     static constexpr int row_threads = 64;
-    static constexpr int threads_x = row_threads / channels * channels;  // threads that have tiles
-    static constexpr int out_bytes = threads_x * tile_width;             // per row
+    static constexpr int threads_x = row_threads / channels * channels;  // threads with tiles, per row
+    static constexpr int out_bytes = threads_x * tile_width;             // bytes per row of results
     /// Words per row of results.
     static constexpr int out_words = out_bytes / 4;
-    /// Bytes to the left, and to the right, of the results that windows read.
+    /// Bytes that windows read on either side of the results.
     static constexpr int border_bytes = (size / 2 + more_px) * channels;
     static constexpr int words =
         (out_bytes + 2 * border_bytes + 3 + 3) / 4;  // words in a row of pairs, rounded out to whole words
@@ -37,19 +38,19 @@ struct TileBlock {
     /// Rows of threads in the block.
     int threads_y;
 
-    /// Threads in the block.
+    /// Returns the number of threads in the block.
     FRAMEWIRE_HOST_DEVICE constexpr int threads() const { return row_threads * threads_y; }
-    /// Rows of results in one half.
+    /// Returns the number of rows of results in one half.
     FRAMEWIRE_HOST_DEVICE constexpr int half_height() const { return threads_y * tile_height; }
-    /// Rows of pairs in shared memory.
+    /// Returns the number of rows of pairs in shared memory.
     FRAMEWIRE_HOST_DEVICE constexpr int rows() const { return half_height() + size - 1; }
-    /// Size of the pairs in shared memory.
+    /// Returns the bytes of shared memory for the pairs.
     FRAMEWIRE_HOST_DEVICE constexpr int pairs_bytes() const { return rows() * words * 16; }
-    /// Size of the results in shared memory.
+    /// Returns the bytes of shared memory for the results.
     FRAMEWIRE_HOST_DEVICE constexpr int result_bytes() const { return 2 * half_height() * out_bytes; }
 };
 
-/// Combines words of two rows to pairs of their bytes. A value is stored in both bytes of its half.
+/// Combines words of two rows into pairs of their bytes. A value is stored in both bytes of its half.
 __device__ inline uint4 pairs_of(std::uint32_t low, std::uint32_t high) {
     return {__byte_perm(low, high, 0x4400), __byte_perm(low, high, 0x5511), __byte_perm(low, high, 0x6622),
             __byte_perm(low, high, 0x7733)};
@@ -59,7 +60,7 @@ __device__ inline uint4 pairs_of(std::uint32_t low, std::uint32_t high) {
 template <class Block>
 class PlacedTiles {
 public:
-    /// Places the calling block by its index in the grid.
+    /// Places the calling block according to its index in the grid.
     __device__ PlacedTiles(const MedianImages& images, const Block& block)
         : images_(images),
           block_(block),
@@ -67,10 +68,10 @@ public:
           row_(static_cast<int>(blockIdx.y) * 2 * block.half_height()),
           first_column_((column_ - Block::border_bytes) & ~3) {}
 
-    /// Column of a row of pairs at which the border of the block's first pixel starts.
+    /// Returns the column of a row of pairs at which the border of the block's first pixel starts.
     __device__ int border_column() const { return column_ - Block::size / 2 * Block::channels - first_column_; }
 
-    /// Loads the pairs of the block. A thread has `at_once` words of both halves in flight together.
+    /// Loads the pairs of the block. A thread has `at_once` words of both halves in flight at the same time.
     template <int at_once>
     __device__ void load(Border border, bool aligned, uint4* pairs) const {
         const auto* frame = images_.in.data + blockIdx.z * images_.in.frame_stride;
@@ -135,14 +136,15 @@ private:
     const MedianImages& images_;
     const Block& block_;
     int column_, row_;  // position of the result; the column is in bytes
-    int first_column_;  // first column of the pairs
+    int first_column_;  // first column stored in the pairs
 };
 
 /// A thread's tile in its block: reads the pairs of its footprint and stores its medians.
 template <class Block>
 class Tile {
 public:
-    /// `pairs` starts at the column where the border of the block's first pixel starts.
+    /// Selects the calling thread's tile. `pairs` starts at the column where the border of the block's first pixel
+    /// starts.
     __device__ Tile(const Block& block, const Pair* pairs, std::uint8_t* result)
         : index_(min(static_cast<int>(threadIdx.x) % Block::row_threads, Block::threads_x - 1)),
           row_(static_cast<int>(threadIdx.x) / Block::row_threads),
@@ -150,12 +152,12 @@ public:
           result_(result + row_ * Block::tile_height * Block::out_bytes + column()),
           half_bytes_(block.half_height() * Block::out_bytes) {}
 
-    /// Index of the tile in its row.
+    /// Returns the index of the tile in its row.
     __device__ int index() const { return index_; }
-    /// Row of tiles.
+    /// Returns the row of tiles that contains the tile.
     __device__ int row() const { return row_; }
 
-    /// The pair at (x, y) of the footprint.
+    /// Returns the pair at (x, y) of the footprint.
     __device__ Pair load(int x, int y) const { return pairs_[y * Block::row_pairs + x * Block::channels]; }
     /// Stores the medians at (x, y) of both tiles.
     __device__ void store(int x, int y, Pair median) const {
@@ -165,7 +167,7 @@ public:
     }
 
 private:
-    // Byte of the tile's first pixel in a row of the block.
+    // Returns the byte of the tile's first pixel in a row of the block.
     __device__ int column() const {
         return index_ / Block::channels * Block::tile_width * Block::channels + index_ % Block::channels;
     }
@@ -176,7 +178,7 @@ private:
     int half_bytes_;
 };
 
-/// Grid that covers the images with blocks.
+/// Returns a grid that covers the images with blocks.
 template <class Block>
 dim3 grid_of(const MedianImages& images, const Block& block) {
     return {cuda::blocks(images.width * Block::channels, Block::out_bytes),
@@ -196,14 +198,14 @@ namespace {
 #undef MEDIAN_SIZES_FROM
 #undef MEDIAN_NETWORK
 
-// Medians of the sizes 5 and 7 by networks without strips; one thread per tile and channel.
+// Medians of sizes 5 and 7 by networks without strips; one thread per tile and channel.
 template <int size, int tile_width, int tile_height, int channels>
 struct Layout {
     using Block = TileBlock<size, tile_width, tile_height, channels>;
     static constexpr Block block{8 / tile_height};
-    // Blocks per multiprocessor: as many as leave each thread the registers it needs.
+    // Number of blocks per multiprocessor: as many as leave each thread the registers that it needs.
     static constexpr int min_blocks = size == 7 ? 5 : 4;
-    // Words that each thread loads, all in flight together.
+    // Number of words that each thread loads, all in flight at the same time.
     static constexpr int words_at_once = cuda::parts(block.rows() * Block::words, block.threads());
     static_assert(block.pairs_bytes() + block.result_bytes() <= 47 * 1024, "of shared memory");
 };
@@ -246,7 +248,7 @@ void launch_for_channels(const MedianImages& images, Border border, const cuda::
 }  // namespace
 }  // namespace median_network_kernels
 
-// Tile sizes as in print_networks.cpp, which generates the networks for them.
+// Tile sizes must be those of print_networks.cpp, which generates the networks.
 void network_median_on_device(const MedianImages& images, int size, Border border, const cuda::Stream& stream) {
     using namespace median_network_kernels;
     switch (size) {
@@ -257,7 +259,7 @@ void network_median_on_device(const MedianImages& images, int size, Border borde
 
 }  // namespace framewire
 
-// Medians of the sizes 9 to 15. Adjacent tiles share sorted strips of columns, each sorted by one thread:
+// Medians of sizes 9 to 15. Adjacent tiles share sorted strips of columns, each sorted by one thread:
 //
 //   sort_strips()      pairs -> sorted columns and strips
 //   median_network()   pairs, columns and strips -> medians of a tile per thread
@@ -283,29 +285,29 @@ constexpr int side = 4;  // side of a tile in pixels
 template <int size_, int channels_>
 struct Layout {
     static constexpr int size = size_, channels = channels_;
-    // Strips start at columns -1, 3, 7 ... of a tile's footprint. The footprint ends within a strip after the tile's
-    // own.
+    // Strips start at columns -1, 3, 7 ... of a tile's footprint. The footprint ends within a strip that belongs to a
+    // later tile.
     static constexpr int strips_behind = (size - 1) / side, more_px = (strips_behind + 1) * side - size;
     using Block = TileBlock<size, side, side, channels, more_px>;
-    // Large blocks run through the long code in step, which saves fetching it repeatedly. They are as large as leaves
-    // each thread the registers it needs.
+    // The warps of a large block run through the long code together, which saves fetching it repeatedly. Blocks are as
+    // large as possible while each thread has the registers it needs.
     static constexpr Block largest{size == 11 ? 6 : 4};
     static constexpr int min_blocks = size == 9 ? 2 : 1;
     static constexpr int words_at_once = cuda::parts(largest.rows() * Block::words, largest.threads());
 
     // Rows that all windows of a tile have in common, and pixels of a strip.
     static constexpr int strip_height = size - side + 1, strip_pixels = side * strip_height;
-    static constexpr int strips_x = Block::threads_x + (1 + strips_behind) * channels;  // per row
-    // Values of one row of strips: of each strip its sorted columns and the sorted whole. Values of equal rank are
-    // adjacent.
+    static constexpr int strips_x = Block::threads_x + (1 + strips_behind) * channels;  // strips per row
+    // Values of one row of strips: the sorted columns of each strip, and all of its values sorted. Values of equal rank
+    // are adjacent.
     static constexpr int row_values = 2 * strip_pixels * strips_x;
 
-    // Shared memory of a block.
+    // Returns the bytes of shared memory of a block.
     static constexpr int shared_bytes(const Block& block) {
         return block.pairs_bytes() + block.threads_y * row_values * static_cast<int>(sizeof(Pair)) +
                block.result_bytes();
     }
-    // The largest block that fits.
+    // Returns the largest block that fits.
     static Block block_for(int most_shared_bytes) {
         auto block = largest;
         // Two rows of threads are four warps, one per scheduler.
@@ -314,7 +316,7 @@ struct Layout {
         return block;
     }
 };
-// The smallest amount of shared memory among supported GPUs.
+// The smallest amount of shared memory that a supported GPU has.
 static_assert(Layout<15, 3>::shared_bytes({1}) <= 64 * 1024 && Layout<15, 1>::shared_bytes({1}) <= 64 * 1024);
 
 // Sorts the strips of all tiles of the block into `strips`.
@@ -334,7 +336,7 @@ __device__ void sort_strips(const typename L::Block& block, const Pair* pairs, P
     }
 }
 
-// Load pairs, sort strips, run the networks, store: four phases with barriers between them.
+// Computes medians in four phases with barriers between them: loads pairs, sorts strips, runs the networks, stores.
 template <class L>
 __global__ void __launch_bounds__(L::largest.threads(), L::min_blocks)
     strip_median(MedianImages images, Border border, bool in_aligned, bool out_aligned, PairOrder order) {
@@ -352,7 +354,8 @@ __global__ void __launch_bounds__(L::largest.threads(), L::min_blocks)
 
     const Tile<Block> tile(block, pairs, reinterpret_cast<std::uint8_t*>(result));
     const auto* of_tile = strips + tile.row() * L::row_values + tile.index();
-    // For a column of the footprint: the number of its strip, counted from the first one, and its column there.
+    // For a column of the footprint, these return the number of its strip, counted from the first one, and its column
+    // there.
     const auto strip_of = [](int x) { return (x + 1) / side; };
     const auto in_strip = [](int x) { return (x + 1) % side; };
     median_network(
@@ -389,7 +392,7 @@ void with_layout(int size, int channels, Use&& use) {
 }  // namespace
 }  // namespace median_strips_kernels
 
-// Raises the limit of the instance for this size.
+// Raises the shared memory limit of the kernel for this size.
 void allow_strip_median(int size, int channels) {
     using namespace median_strips_kernels;
     with_layout(size, channels, [](auto layout) { cuda::allow_shared_memory(strip_median<decltype(layout)>); });

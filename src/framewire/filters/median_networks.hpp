@@ -7,7 +7,8 @@ namespace framewire {
 template <int size, int width, int height>
 struct MedianTile {};
 
-/// From this size on, adjacent tiles share sorted strips, because sorting them takes longer than storing them.
+/// Smallest size for which adjacent tiles share sorted strips. From this size on, sorting strips takes longer than
+/// storing them.
 inline constexpr int smallest_median_of_strips = 9;
 
 }  // namespace framewire

@@ -20,7 +20,8 @@ void check_size(Backend backend, int size, int channels, kit::NamedBorder border
                                         std::move(shapes));
 }
 
-// Shapes that keep the reference cheap: smaller than the window, about a vector or a tile wide, and with partial tiles.
+// Returns shapes that keep the reference cheap: smaller than the window, about a vector or a tile wide, and with
+// partial tiles.
 std::vector<Shape> few_shapes(int channels) {
     return {
         {1, 1, 1, channels}, {1, 3, 5, channels}, {2, 17, 15, channels}, {1, 1, 70, channels}, {1, 19, 101, channels}};
@@ -41,7 +42,7 @@ FRAMEWIRE_TEST_EVERY_BORDER(MedianTest, check_border)
 TEST_P(MedianTest, LargeSizesEqualTheDefinition) {
     for (const auto& border : borders)
         for (const int size : {23, 31, 51, 101}) check_size(GetParam(), size, 3, border, {{1, 3, 5, 3}, {2, 9, 40, 3}});
-    // Several windows, strips and bands of the sliding histograms.
+    // These images have several windows, strips and bands of the sliding histograms.
     check_size(GetParam(), 17, 3, borders[0], {{1, 90, 450, 3}});
     check_size(GetParam(), 255, 1, borders[0], {{1, 2, 3, 1}, {1, 3, 20, 1}});
     check_size(GetParam(), 255, 3, borders[2], {{1, 2, 5, 3}});

@@ -16,8 +16,8 @@
 #include <cstring>
 #include <type_traits>
 
-// Dilation on the CPU by the steps of an element, in tiles. Two rows of results are made together, because all but two
-// of the rows that they read are the same.
+// Dilation on the CPU by the steps of an element, in tiles. Two rows of results are computed together, because all but
+// two of the rows that they read are the same.
 
 #ifndef FRAMEWIRE_MORPHOLOGY_CPU_ONCE
 #define FRAMEWIRE_MORPHOLOGY_CPU_ONCE
@@ -33,7 +33,7 @@ inline constexpr int morphology_stride_bytes = 768;
 // Shifts read this many bytes before the first row and after the last.
 inline constexpr int morphology_slack_bytes = 192;
 
-// Position and size of a tile.
+// Position and size of a tile in a frame.
 struct MorphologyTile {
     int frame, y_begin, rows, byte_begin, bytes;
 };
@@ -57,7 +57,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D8 = hn::ScalableTag<std::uint8_t>;
 using V8 = hn::Vec<D8>;
 
-// Copies bytes `begin` to `begin + count` - 1 of a row; `neutral` outside it, or everywhere for a null row.
+// Copies bytes `begin` to `begin + count` - 1 of a row to `out`. Bytes outside the row become `neutral`, and all bytes
+// do if `row` is null.
 void load_row(const std::uint8_t* row, int row_bytes, int begin, int count, std::uint8_t neutral, std::uint8_t* out) {
     const int first = row ? std::clamp(-begin, 0, count) : count, last = std::clamp(row_bytes - begin, first, count);
     std::memset(out, neutral, static_cast<std::size_t>(first));
@@ -72,7 +73,7 @@ void load_row(const std::uint8_t* row, int row_bytes, int begin, int count, std:
     std::memset(out + last, neutral, static_cast<std::size_t>(count - last));
 }
 
-// The maximum, or the minimum for an erosion.
+// Returns the maximum, or the minimum for an erosion.
 template <bool erodes>
 HWY_INLINE V8 join(V8 one, V8 other) {
     if constexpr (erodes)
@@ -86,8 +87,8 @@ struct VectorPair {
     V8 first, second;
 };
 
-// Joins both vectors with those at distances rows_begin to rows_end - 1 above and below each. The row above the second
-// one's range has just been read for the first, and vice versa below, so each row is loaded once.
+// Joins each of the two vectors with those at distances rows_begin to rows_end - 1 above and below it. The rows that
+// the first vector needs are also those of the second, except for one on each side, so each row is loaded once.
 template <bool erodes>
 HWY_INLINE void join_rows(VectorPair& joined, const std::uint8_t* at, int rows_begin, int rows_end,
                           std::int64_t stride) {
@@ -106,7 +107,7 @@ HWY_INLINE void join_rows(VectorPair& joined, const std::uint8_t* at, int rows_b
     }
 }
 
-// Joins a vector with those `shift` bytes to the left and right.
+// Returns a vector joined with those `shift` bytes to its left and right.
 template <bool erodes>
 HWY_INLINE V8 join_beside(const std::uint8_t* at, int shift) {
     const D8 d8;
@@ -141,7 +142,7 @@ void morphology_tile_of(const DilationSteps& steps, const MorphologyPhase& phase
     // First row of the tile's results in the source.
     const auto* middle = source + radius * stride;
     auto *from = buffers[0] + morphology_slack_bytes, *to = buffers[1] + morphology_slack_bytes;
-    // Computes two rows at a time from `from` to `to`, and exchanges the two.
+    // Computes two rows at a time from `from` to `to`, then exchanges `from` and `to`.
     const auto for_pairs = [&](auto&& body) HWY_ATTR {
         for (int row = 0; row < rows; row += 2)
             for (int at = row * stride; at < (row + 1) * stride; at += step) {
@@ -159,7 +160,7 @@ void morphology_tile_of(const DilationSteps& steps, const MorphologyPhase& phase
     });
     for (int index = 0; index < steps.count; ++index) {
         const int shift = steps.steps[index].shift_px * channels;
-        if (shift == 0) break;  // the last step of an element that ends in a point
+        if (shift == 0) break;  // true only for the last step of an element that ends in a point
         const int next_rows_end = index + 1 < steps.count ? steps.steps[index + 1].rows_end : rows_end;
         for_pairs([&](int at) HWY_ATTR {
             VectorPair pair{join_beside<erodes>(from + at, shift), join_beside<erodes>(from + at + stride, shift)};
@@ -176,7 +177,7 @@ void morphology_tile_of(const DilationSteps& steps, const MorphologyPhase& phase
 
 }  // namespace
 
-// Chooses the direction at compile time.
+// Dispatches to the code for an erosion or a dilation.
 void morphology_tile(bool erodes, const DilationSteps& steps, const MorphologyPhase& phase,
                      const MorphologyTile& tile) {
     if (erodes)
@@ -195,7 +196,7 @@ namespace {
 
 HWY_EXPORT(morphology_tile);
 
-// One dilation or erosion of a batch; squares take the faster method if they can.
+// Runs one dilation or erosion of a batch. Squares use the faster method if the images are large enough for it.
 void run_phase(bool erodes, const DilationSteps& steps, const MorphologyPhase& phase, const ThreadPool& pool) {
     const auto& shape = phase.in.shape();
     if (steps.is_square() && square_fits(shape))
@@ -220,14 +221,14 @@ void run_phase(bool erodes, const DilationSteps& steps, const MorphologyPhase& p
 
 }  // namespace
 
-// One phase after the other; each is parallel in itself.
+// Runs the phases one after the other; each phase runs in parallel.
 void Morphology::run(const FilterImages<MemorySpace::host>& images) {
     validate(images.in, shape_, "morphology's image");
     validate(images.out, shape_, "morphology's result");
     if (phases_.count == 0) return copy(images.in, images.out);
     auto in = images.in;
     for (int index = 0; index < phases_.count; ++index) {
-        // The last phase writes the result, the one before it the intermediate image, and so on alternately.
+        // The last phase writes the result, the one before it the intermediate image, and so on, alternating.
         const auto to = (phases_.count - 1 - index) % 2 == 0 ? images.out : between_.view<MemorySpace::host>();
         run_phase(phases_.erodes(index), steps_, {in, to}, executor_->pool());
         in = to;
@@ -248,19 +249,19 @@ struct SquareTile {
     int frame, y_begin, y_end, byte_begin, byte_end;
 };
 
-// Bytes of the largest vectors of all instruction sets, for values that are the same for all of them.
+// Size of the largest vectors of all instruction sets, for constants that all instruction sets share.
 inline constexpr int square_most_lanes = 64;
-// The result of the column pass is on the stack: as many rows as the square has. It fits the L1 cache except for large
-// squares.
+// Size of the column pass's result, which is on the stack and has as many rows as the square. It fits the L1 cache,
+// except for large squares.
 inline constexpr int square_near_bytes = 32 * 1024;
 // Narrowest tile.
 inline constexpr int square_least_tile_bytes = 768;
 // Widest tile.
 inline constexpr int square_most_tile_bytes = 6144;
-// Vectors read and write this many bytes beyond the end of a row, and start half as many before it.
+// Vectors read and write this many bytes beyond the end of a row, and half as many before its start.
 inline constexpr int square_slack_bytes = 2 * square_most_lanes;
 
-// Distance of two rows in the buffer, for tiles and margins of these widths.
+// Returns the distance of two rows in the buffer, for tiles and margins of these widths.
 constexpr int square_stride_bytes(int tile_bytes, int rim) {
     return (tile_bytes + 2 * rim + square_slack_bytes * 3 / 2 + square_most_lanes) / square_most_lanes *
            square_most_lanes;
@@ -269,7 +270,7 @@ constexpr int square_stride_bytes(int tile_bytes, int rim) {
 inline constexpr int square_buffer_bytes =
     square_most_lanes +
     std::max(square_near_bytes, max_element_px* square_stride_bytes(square_least_tile_bytes, max_element_px / 2 * 3));
-// Squares of three process their columns in registers: this many rows, one column of vectors at a time.
+// Squares of three keep this many rows in registers and process one column of vectors at a time.
 inline constexpr int square_rows_together = 16;
 // Prefetch distance along a row.
 inline constexpr int square_ahead_bytes = 320;
@@ -288,7 +289,7 @@ using D8 = hn::ScalableTag<std::uint8_t>;
 using V8 = hn::Vec<D8>;
 static_assert(HWY_MAX_BYTES <= square_most_lanes);
 
-// The maximum, or the minimum for an erosion.
+// Returns the maximum, or the minimum for an erosion.
 template <bool erodes>
 HWY_INLINE V8 joined(V8 one, V8 other) {
     if constexpr (erodes)
@@ -297,13 +298,13 @@ HWY_INLINE V8 joined(V8 one, V8 other) {
         return hn::Max(one, other);
 }
 
-// Rows of an image, extended by its outermost rows. That is equivalent to a neutral outside, because every window that
-// reaches beyond the edge contains the outermost row.
+// Rows of an image that is extended by repeating its outermost rows. That has the same effect as neutral pixels
+// outside, because every window that reaches beyond the edge contains the outermost row.
 class NearestRows {
 public:
-    // Rows of one frame.
+    // Refers to one frame of an image.
     NearestRows(HostView<const std::uint8_t> image, int frame) : image_(image), frame_(frame) {}
-    // Row y, or the nearest one.
+    // Returns row y, or the nearest row of the image.
     const std::uint8_t* operator()(int y) const {
         return image_.row(frame_, std::clamp(y, 0, image_.shape().height - 1));
     }
@@ -315,7 +316,7 @@ private:
 
 // ---- Squares of three ----
 
-// Joins each byte with its neighbours in the row.
+// Returns each byte joined with its neighbours in the row.
 template <bool erodes, int channels>
 HWY_INLINE V8 joined_in_row(const std::uint8_t* at) {
     const D8 d8;
@@ -345,7 +346,7 @@ HWY_INLINE void join_three(const std::uint8_t* const* rows, std::int64_t x, int 
     }
 }
 
-// Squares of three for one tile.
+// Computes squares of three for one tile.
 template <bool erodes, int channels>
 void square_of_three(HostView<const std::uint8_t> in, HostView<std::uint8_t> out, const SquareTile& tile) {
     constexpr int most_rows = square_rows_together + 3;
@@ -358,8 +359,8 @@ void square_of_three(HostView<const std::uint8_t> in, HostView<std::uint8_t> out
     const std::uint8_t* lines[most_rows];
     for (int row = 0; row < most_rows; ++row) lines[row] = padded[row] + channels;
 
-    // Computes a vector at x from copies, if some of its windows reach beyond the image or if the number of rows is
-    // odd.
+    // Computes a vector at x from copies of the rows. Used if some of its windows reach beyond the image or if the
+    // number of rows is odd.
     const auto join_copies = [&](int x, int y, int height) HWY_ATTR {
         const int first = std::max(x - channels, 0), last = std::min(x + step + channels, row_bytes);
         for (int row = 0; row < height + 2; ++row) {
@@ -393,8 +394,8 @@ struct ColumnVectors {
     V8 first, second;
 };
 
-// Column pass for one group of `size` rows of results: columns `begin` to `end` of the image, written to `to`. There
-// are 2 * size - 1 rows, starting with the first row of the first window:
+// Runs the column pass for one group of `size` rows of results: columns `begin` to `end` of the image, written to `to`.
+// It reads 2 * size - 1 rows, starting with the first row of the first window:
 //
 //   rows 0 .. size-1         running maxima upwards, from row size-1 to each row
 //   rows size .. 2*size-2    running maxima downwards, from row size to each row
@@ -404,7 +405,7 @@ void join_columns(const std::uint8_t* const* rows, int size, int begin, int end,
                   std::int64_t to_stride) {
     const D8 d8;
     const auto step = static_cast<int>(hn::Lanes(d8));
-    // One or two vectors of columns.
+    // Computes one or two vectors of columns.
     const auto join = [&](int x, auto two) HWY_ATTR {
         constexpr bool both = decltype(two)::value;
         auto* at = to + (x - begin) + (size - 1) * to_stride;
@@ -445,13 +446,13 @@ void join_columns(const std::uint8_t* const* rows, int size, int begin, int end,
     for (; x < end; x += step) join(std::min(x, end - step), std::false_type());
 }
 
-// Offsets, in elements, at which runs of `run` pixels make up one of `next`. If fewer are needed, the last one is
-// repeated.
+// Offsets, in elements, at which runs of `run` pixels make up one of `next` pixels. If fewer runs suffice, the last
+// offset is repeated.
 struct RunStep {
     int next, offsets[3];
 };
 
-// The step from runs of `run` pixels towards `size`: up to four times as long.
+// Returns the step from runs of `run` pixels towards `size`: to runs up to four times as long.
 inline RunStep step_from(int run, int size, int channels) {
     const int next = std::min(4 * run, size);
     RunStep step{.next = next, .offsets = {}};
@@ -459,7 +460,7 @@ inline RunStep step_from(int run, int size, int channels) {
     return step;
 }
 
-// Joins four runs.
+// Returns the join of four runs.
 template <bool erodes>
 HWY_INLINE V8 joined_runs(const std::uint8_t* at, const RunStep& step) {
     const D8 d8;
@@ -467,9 +468,9 @@ HWY_INLINE V8 joined_runs(const std::uint8_t* at, const RunStep& step) {
                           joined<erodes>(hn::LoadU(d8, at + step.offsets[1]), hn::LoadU(d8, at + step.offsets[2])));
 }
 
-// Row pass: `count` results, each the maximum of `size` pixels from its position in `line` on. Overwrites the line.
-// Prefetches `next_out`, the destination of a later row of results, because the first write to a memory line otherwise
-// waits for it.
+// Runs the row pass: computes `count` results, each the maximum of `size` pixels from its position in `line` on.
+// Overwrites the line. Prefetches `next_out`, the destination of a later row of results, because the first write to a
+// memory line otherwise waits for it.
 template <bool erodes>
 void join_row(std::uint8_t* line, int size, int channels, int count, std::uint8_t* out, const std::uint8_t* next_out) {
     const D8 d8;
@@ -490,7 +491,7 @@ void join_row(std::uint8_t* line, int size, int channels, int count, std::uint8_
     std::memcpy(out + x, last, static_cast<std::size_t>(count - x));
 }
 
-// Squares of any size for one tile, group by group.
+// Computes squares of any size for one tile, group by group.
 template <bool erodes>
 void square_of_any(int radius, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, const SquareTile& tile) {
     HWY_ALIGN std::uint8_t buffer[square_buffer_bytes];
@@ -517,7 +518,7 @@ void square_of_any(int radius, HostView<const std::uint8_t> in, HostView<std::ui
             std::memset(line + (end - line_begin), erodes ? 255 : 0,
                         static_cast<std::size_t>(line_end - end + square_slack_bytes));
             auto* const to = out.row(tile.frame, y + row) + tile.byte_begin;
-            // The row after next is prefetched.
+            // Prefetch the row after the next one.
             const auto* const next = y + row + 2 < in.shape().height ? to + 2 * out.row_stride_bytes() : to;
             join_row<erodes>(line, size, channels, count, to, next);
         }
@@ -536,7 +537,7 @@ void square_tile_of(int radius, HostView<const std::uint8_t> in, HostView<std::u
 
 }  // namespace
 
-// Chooses the direction at compile time.
+// Dispatches to the code for an erosion or a dilation.
 void square_tile(bool erodes, int radius, HostView<const std::uint8_t> in, HostView<std::uint8_t> out,
                  const SquareTile& tile) {
     if (erodes)
@@ -564,8 +565,8 @@ void dilate_by_square(bool erodes, int radius, HostView<const std::uint8_t> in, 
     const auto& shape = in.shape();
     const auto parts = [](std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; };
     const int size = 2 * radius + 1;
-    // Largest number of whole vectors of columns whose rows fit square_near_bytes. The stride is rounded up by less
-    // than one vector.
+    // Largest number of whole vectors of columns that fit square_near_bytes in all rows. The stride is rounded up by
+    // less than one vector.
     const std::int64_t near_vectors =
         (square_near_bytes / size - square_stride_bytes(0, radius * shape.channels)) / square_most_lanes - 1;
     const auto most_bytes =
@@ -573,7 +574,7 @@ void dilate_by_square(bool erodes, int radius, HostView<const std::uint8_t> in, 
     const auto tile_bytes =
         parts(parts(shape.row_bytes(), parts(shape.row_bytes(), most_bytes)), square_most_lanes) * square_most_lanes;
     const auto columns = parts(shape.row_bytes(), tile_bytes);
-    // Whole groups of rows. Four tiles per thread balance the load if other processes slow a core down.
+    // Tiles are whole groups of rows. Four tiles per thread balance the load if other processes slow a core down.
     const int group = radius > 1 ? size : square_rows_together;
     const auto wanted = parts(4 * pool.threads(), shape.frames * columns);
     const auto tile_rows = parts(parts(shape.height, wanted), group) * group;
@@ -598,8 +599,8 @@ void dilate_by_square(bool erodes, int radius, HostView<const std::uint8_t> in, 
 
 namespace framewire {
 
-// Rows are grouped by their reach, from the middle outwards. After each group, `a` is widened by the
-// difference between this group's reach and the next one's.
+// Groups rows by their reach, from the middle outwards. After each group, `a` is widened by the difference between this
+// group's reach and the next group's.
 DilationSteps::DilationSteps(const StructuringElement& element, int largest_shift_px) : radius(element.radius()) {
     for (int row = 0; row <= radius;) {
         const int reach = element.reach(row);
@@ -617,16 +618,16 @@ DilationSteps::DilationSteps(const StructuringElement& element, int largest_shif
 
 namespace {
 
-// GPU kernels have separate code for each shift, so only small ones are used.
+// GPU kernels have separate code for each shift, so they use only small shifts.
 constexpr int largest_cuda_shift_px = 3;
 
-// The steps for a backend.
+// Returns the steps for a backend.
 DilationSteps steps_for(const MorphologyParameters& parameters, Backend backend) {
     const StructuringElement element(parameters.shape, parameters.size);
     return backend == Backend::cuda ? DilationSteps(element, largest_cuda_shift_px) : DilationSteps(element);
 }
 
-// The parameters that all four filters share.
+// Returns the parameters that all four filters share.
 const ParameterFields<MorphologyParameters>& morphology_fields() {
     using P = MorphologyParameters;
     static const ParameterFields<P> fields = {
@@ -642,7 +643,7 @@ const ParameterFields<MorphologyParameters>& morphology_fields() {
     return fields;
 }
 
-// Registry entry of one operation.
+// Returns the registry entry of one operation.
 FilterInfo info(std::string_view name, std::string_view example, std::string_view summary,
                 MorphologyOperation operation) {
     return {
@@ -697,8 +698,8 @@ MorphologyOperation parse_morphology_operation(std::string_view text) {
     fail(ErrorCode::usage, "morphology '{}'; allowed: {}", text, fmt::join(names_of(morphology_names), ", "));
 }
 
-// Closing and opening are the compositions of dilation and erosion (Serra, Image Analysis and Mathematical Morphology,
-// 1982).
+// Returns the phases. Closing and opening are compositions of dilation and erosion (Serra, Image Analysis and
+// Mathematical Morphology, 1982).
 MorphologyPhases phases_of(MorphologyOperation operation) {
     using enum MorphologyPhases::Phase;
     switch (operation) {

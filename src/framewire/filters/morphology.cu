@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <initializer_list>
 
-// Dilation on the GPU. A warp covers a row of a strip, 16 bytes per thread; its outermost threads hold bytes beside the
-// strip that elements read. A block
+// Dilation on the GPU. A warp covers a row of a strip, 16 bytes per thread; its outermost threads hold the bytes beside
+// the strip that the element reaches. A block
 //
 //   1. loads its tile, with the rows above and below, into shared memory
 //   2. dilates two rows of results at a time per warp, reading rows from the tile
@@ -17,7 +17,7 @@
 //
 // An erosion dilates the complement, so that zero is neutral for both.
 //
-// Maxima are taken of two bytes at once, in the upper bytes of 16-bit halves; the lower bytes may hold anything. A
+// Maxima are computed for two bytes at once, in the upper bytes of 16-bit halves; the lower bytes may hold anything. A
 // word's odd bytes are used in place, its even bytes are shifted up.
 
 namespace framewire {
@@ -26,25 +26,25 @@ namespace {
 constexpr int warp_threads = 32;
 constexpr int threads_per_block = 256;
 constexpr int warps_per_block = threads_per_block / warp_threads;
-constexpr int words = 4;  // per thread
+constexpr int words = 4;  // words per thread
 constexpr int thread_bytes = 4 * words;
-constexpr int rows_per_turn = 2;  // results per warp and turn, whose windows share all but two rows
+constexpr int rows_per_turn = 2;  // rows of results per warp and turn; their windows share all but two rows
 
-// Highest band, to bound the tile in shared memory.
+// Maximum height of a band, which limits the tile in shared memory.
 constexpr int most_band_rows = 64;
-constexpr int most_shared_rows = 96;  // 48 KiB of tile, which every GPU grants
+constexpr int most_shared_rows = 96;  // a tile of 48 KiB, which every GPU grants
 static_assert(most_shared_rows > 2 * (max_element_px / 2) + rows_per_turn);
 
-// Everything that a launch needs; passed as a kernel parameter.
+// Arguments of the kernel.
 struct Job {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
-    bool in_aligned, out_aligned;  // every row starts at a multiple of 16
+    bool in_aligned, out_aligned;  // true if every row starts at a multiple of 16 bytes
     int row_bytes, height;
 
     DilationSteps steps;
     std::uint32_t flip;  // ~0 for an erosion, otherwise 0
-    int rim_threads;     // on either side of a strip
+    int rim_threads;     // number of threads beside a strip, on either side
     int strips, bands, band_rows;
 };
 
@@ -64,7 +64,7 @@ __device__ uint4 put_together(const Bytes& bytes) {
     return {word(0), word(1), word(2), word(3)};
 }
 
-// joined = max(joined, one, other), byte by byte.
+// Sets `joined` to the maximum of `joined`, `one` and `other`, byte by byte.
 __device__ void join(Bytes& joined, const Bytes& one, const Bytes& other) {
 #pragma unroll
     for (int word = 0; word < words; ++word) {
@@ -73,10 +73,10 @@ __device__ void join(Bytes& joined, const Bytes& one, const Bytes& other) {
     }
 }
 
-// Joins the bytes with those `shift` bytes to the left and to the right.
+// Joins each byte with the bytes that lie `shift` bytes to its left and right.
 template <int shift>
 __device__ void dilate_along(Bytes& bytes) {
-    constexpr int rim = (shift + 4) / 4;  // words from each neighbouring thread
+    constexpr int rim = (shift + 4) / 4;  // words read from each neighbouring thread
     static_assert(rim <= words);
     std::uint32_t stream[2][rim + words + rim];  // even and odd bytes
 #pragma unroll
@@ -88,11 +88,12 @@ __device__ void dilate_along(Bytes& bytes) {
     for (int odd = 0; odd < 2; ++odd)
 #pragma unroll
         for (int word = 0; word < rim; ++word) {
-            // The neighbours of even bytes are odd bytes: those of the previous word, but none of the following one.
+            // With a shift of 1, only odd bytes are read from the previous word, and only even bytes from the following
+            // one.
             if (shift > 1 || odd) stream[odd][word] = __shfl_up_sync(~0u, stream[odd][words + word], 1);
             if (shift > 1 || !odd) stream[odd][rim + words + word] = __shfl_down_sync(~0u, stream[odd][rim + word], 1);
         }
-    // The pair that starts at byte `at` of the stream: that byte and the one after next.
+    // Returns the pair that starts at byte `at` of the stream: that byte and the one after the next.
     const auto pair = [&](int at) {
         const int half = at / 2;
         const auto* of_kind = stream[at % 2];
@@ -106,7 +107,7 @@ __device__ void dilate_along(Bytes& bytes) {
     }
 }
 
-// Dispatches on the shift, because each one is separate code.
+// Dispatches on the shift, because each shift has separate code.
 template <int channels>
 __device__ void dilate_along(Bytes& bytes, int shift_px) {
     if (shift_px == 1)
@@ -117,8 +118,8 @@ __device__ void dilate_along(Bytes& bytes, int shift_px) {
         dilate_along<3 * channels>(bytes);
 }
 
-// The steps for the moving-object report's disc, as a constant. The compiler unrolls them and keeps every row in its
-// own registers.
+// Returns the steps for the disc of the moving-object report as a constant. The compiler unrolls them and keeps every
+// row in separate registers.
 FRAMEWIRE_HOST_DEVICE constexpr DilationSteps steps_of_disc_15() {
     DilationSteps steps;
     steps.radius = 7;
@@ -127,12 +128,12 @@ FRAMEWIRE_HOST_DEVICE constexpr DilationSteps steps_of_disc_15() {
     return steps;
 }
 
-// Runs the steps for two rows of results. `row` is the position of the first one in the tile.
+// Runs the steps for two rows of results, of which the first is `row` in the tile.
 template <int channels>
 struct RowPair {
     Bytes result[rows_per_turn];
-    // The outermost rows so far. The row above, just joined to the first result, is the next one for the second, and
-    // vice versa below.
+    // The outermost rows read so far. The upper row has just been joined to the first result and is the next one for
+    // the second result; the lower row has been joined to the second and is the next one for the first.
     Bytes above, below;
     const uint4 *up, *down;
 
@@ -142,7 +143,7 @@ struct RowPair {
         result[1] = below = take_apart(*down);
     }
 
-    // Moves one row up and one row down, and joins both to both results.
+    // Moves up and down by one row, and joins both new rows to the results.
     __device__ void join_next_rows() {
         up -= warp_threads;
         down += warp_threads;
@@ -192,7 +193,7 @@ __device__ uint4 load(const std::uint8_t* row, int at, const Job& job) {
     return {gathered[0], gathered[1], gathered[2], gathered[3]};
 }
 
-// Stores 16 bytes, complemented for an erosion, as far as they lie inside the row.
+// Stores 16 bytes, complemented for an erosion, except those outside the row.
 __device__ void store(std::uint8_t* row, int at, uint4 raw, const Job& job) {
     raw = {raw.x ^ job.flip, raw.y ^ job.flip, raw.z ^ job.flip, raw.w ^ job.flip};
     if (job.out_aligned && at + thread_bytes <= job.row_bytes) {
@@ -206,7 +207,7 @@ __device__ void store(std::uint8_t* row, int at, uint4 raw, const Job& job) {
             row[at + byte] = static_cast<std::uint8_t>(gathered[byte / 4] >> (8 * (byte % 4)));
 }
 
-// Grid: strips, bands and frames along x.
+// Runs one phase. The grid has strips, bands and frames along x.
 template <int channels, bool disc_15>
 __global__ void __launch_bounds__(threads_per_block, 4) morphology_kernel(__grid_constant__ const Job job) {
     extern __shared__ uint4 shared[];
@@ -253,7 +254,8 @@ Morphology::Phase Morphology::plan_for_cuda() const {
     Job job{.row_bytes = static_cast<int>(shape_.row_bytes()), .height = shape_.height, .steps = steps_};
     job.rim_threads = cuda::parts(steps_.radius * shape_.channels, thread_bytes);
     job.strips = cuda::parts(job.row_bytes, (warp_threads - 2 * job.rim_threads) * thread_bytes);
-    // High bands load fewer rows twice; low bands give enough blocks for the GPU if there are few frames.
+    // With high bands fewer rows are loaded twice; with low bands there are enough blocks for the GPU even for a few
+    // frames.
     constexpr std::int64_t wanted_blocks = 512;
     const auto bands_wanted = cuda::parts(wanted_blocks, std::int64_t{job.strips} * shape_.frames);
     const auto rows_wanted = static_cast<int>(cuda::parts(std::int64_t{shape_.height}, bands_wanted));
@@ -277,14 +279,14 @@ Morphology::Phase Morphology::plan_for_cuda() const {
     };
 }
 
-// Phases are separate launches; erosion and dilation differ in the complement only.
+// Launches each phase separately; erosion differs from dilation only in the complement.
 void Morphology::run(const FilterImages<MemorySpace::device>& images) {
     validate(images.in, shape_, "morphology's image");
     validate(images.out, shape_, "morphology's result");
     if (phases_.count == 0) cuda::copy(images.in, images.out, executor_->stream());
     auto in = images.in;
     for (int index = 0; index < phases_.count; ++index) {
-        // The last phase writes the result, the one before it the intermediate image, and so on alternately.
+        // The last phase writes the result, the one before it the intermediate image, and so on, alternating.
         const auto to = (phases_.count - 1 - index) % 2 == 0 ? images.out : between_.view<MemorySpace::device>();
         phase_on_device_(phases_.erodes(index), in, to);
         in = to;

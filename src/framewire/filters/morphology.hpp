@@ -31,14 +31,14 @@ inline constexpr NamedValue<ElementShape> element_shape_names[] = {
 /// run of pixels from -reach(dy) to +reach(dy).
 class StructuringElement {
 public:
-    /// Throws Error{usage} unless the diameter is odd and in 1..63.
+    /// Makes an element. Throws Error{usage} unless the diameter is odd and in 1..63.
     StructuringElement(ElementShape shape, int diameter);
 
-    /// Diameter in pixels.
+    /// Returns the diameter in pixels.
     int diameter() const { return diameter_; }
-    /// Number of rows above, and below, the middle.
+    /// Returns the number of rows above the middle, which is also the number below it.
     int radius() const { return diameter_ / 2; }
-    /// Distance that row `dy`, -radius()..radius(), reaches to the left and to the right of the middle.
+    /// Returns how far row `dy`, from -radius() to radius(), reaches to the left and right of the middle, in pixels.
     int reach(int dy) const { return reach_[static_cast<std::size_t>(dy + radius())]; }
 
 private:
@@ -46,7 +46,8 @@ private:
     std::array<int, max_element_px> reach_{};
 };
 
-/// How to dilate by a structuring element row by row, for kernels. Bits are joined by or, gray values by the maximum.
+/// Steps that dilate by a structuring element row by row, for kernels. Bits are joined by or, gray values by the
+/// maximum.
 ///
 /// Rows near the middle of an element reach further, so the pixels of all rows are dilated along the row together, in
 /// pieces (Horner's scheme). a(x) is empty at first. Each step
@@ -66,15 +67,15 @@ struct DilationSteps {
     int radius = 0;
     /// Number of steps in use.
     int count = 0;
-    Step steps[max_element_px / 2 + 1]{};  ///< all but the last shift by at least 1 px, and together by the radius
+    /// The steps; all but the last one shift by at least 1 px, all together by the radius.
+    Step steps[max_element_px / 2 + 1]{};
 
-    /// No steps: the element is one pixel.
+    /// Makes no steps, for an element of one pixel.
     DilationSteps() = default;
     /// Finds the steps for an element, with shifts of at most `largest_shift_px`.
     explicit DilationSteps(const StructuringElement& element, int largest_shift_px = max_element_px / 2);
 
-    /// Returns true if all rows of the element reach as far as there are rows above and below the middle, and the
-    /// radius is at least 1.
+    /// Returns true if the element is a square with a radius of at least 1: all of its rows reach as far as the radius.
     bool is_square() const { return radius > 0 && steps[0].rows_end == radius + 1; }
 
     friend constexpr bool operator==(const DilationSteps&, const DilationSteps&) = default;
@@ -98,7 +99,7 @@ inline constexpr NamedValue<MorphologyOperation> morphology_names[] = {
     {"erode", MorphologyOperation::erode},           {"none", MorphologyOperation::none},
 };
 
-/// Parses one of these names. Throws Error{usage} on any other text.
+/// Parses a name of morphology_names. Throws Error{usage} on any other text.
 MorphologyOperation parse_morphology_operation(std::string_view text);
 
 /// The dilations and erosions that make up an operation, in order; at most four.
@@ -114,7 +115,7 @@ struct MorphologyPhases {
     bool erodes(int index) const { return phases[static_cast<std::size_t>(index)] == Phase::erode; }
 };
 
-/// The phases of an operation; none for MorphologyOperation::none.
+/// Returns the phases of an operation; none for MorphologyOperation::none.
 MorphologyPhases phases_of(MorphologyOperation operation);
 
 /// Parameters of Morphology.
@@ -129,22 +130,23 @@ struct MorphologyParameters {
 /// report). The result is the largest or smallest of the pixels under the structuring element; pixels outside the image
 /// are neutral, as in OpenCV. DilationSteps describes the method; squares on the CPU use dilate_by_square().
 ///
-/// `in` and `out`: one shape with 1 or 3 channels, any strides and alignment, no overlap. One run at a time per plan.
+/// `in` and `out` have the same shape, with 1 or 3 channels, any strides and alignment. They must not overlap. One run
+/// at a time per plan.
 class Morphology {
 public:
-    /// Throws Error{usage} on a shape or size that is not allowed.
+    /// Prepares the filter. Throws Error{usage} if the shape or the size is not allowed.
     Morphology(MorphologyParameters parameters, const Shape& shape, Executor& executor);
 
-    /// Shape of the result: that of the image.
+    /// Returns the shape of the result, which is that of the image.
     Shape output_shape() const { return shape_; }
 
-    /// On the executor's threads; returns when done.
+    /// Runs on the executor's threads and returns when done.
     void run(const FilterImages<MemorySpace::host>& images);
-    /// Queued on the executor's stream.
+    /// Queues the filter on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images);
 
 private:
-    /// One phase on the GPU, erosion or dilation; everything but the direction and the images is fixed.
+    /// Runs one phase on the GPU. Everything except the direction and the images is fixed when planning.
     using Phase = std::function<void(bool erodes, DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out)>;
     /// Prepares the GPU kernel.
     Phase plan_for_cuda() const;
@@ -154,16 +156,16 @@ private:
     Shape shape_;
     Executor* executor_;
     Phase phase_on_device_;
-    BackendImage between_;  // result of one phase for the next
+    BackendImage between_;  // result of a phase that the next one reads
 };
 
-/// Registry entry of `close`.
+/// Returns the registry entry of `close`.
 FilterInfo close_info();
-/// Registry entry of `dilate`.
+/// Returns the registry entry of `dilate`.
 FilterInfo dilate_info();
-/// Registry entry of `erode`.
+/// Returns the registry entry of `erode`.
 FilterInfo erode_info();
-/// Registry entry of `open`.
+/// Returns the registry entry of `open`.
 FilterInfo open_info();
 
 /// Returns true if dilate_by_square() supports images of `shape`. Images narrower than a vector are not supported.
@@ -172,12 +174,13 @@ bool square_fits(const Shape& shape);
 /// Dilates or erodes by a square with a side of 2 * radius + 1 pixels, radius at least 1; pixels outside the image are
 /// neutral.
 ///
-/// Columns first: the rows of a window are the end of one group of as many rows and the start of the next, and running
-/// maxima are kept in both directions from the boundary (van Herk 1992, Gil and Werman 1993), so each pixel takes about
-/// three comparisons whatever the size. Then rows: maxima of 4 pixels, of those maxima of 16, and so on; overlapping
-/// runs do no harm.
+/// Columns first: the rows of a window are the end of one group of as many rows and the start of the next. Running
+/// maxima are kept in both directions from the boundary between the groups (van Herk 1992, Gil and Werman 1993), so
+/// each pixel takes about three comparisons, regardless of the size. Then rows: maxima of 4 pixels, from these the
+/// maxima of 16, and so on. Runs may overlap without changing the maximum.
 ///
-/// `in` and `out`: one shape for which square_fits() holds, 1 or 3 channels, any strides, no overlap.
+/// `in` and `out` have the same shape, for which square_fits() holds, with 1 or 3 channels and any strides. They must
+/// not overlap.
 void dilate_by_square(bool erodes, int radius, HostView<const std::uint8_t> in, HostView<std::uint8_t> out,
                       const ThreadPool& pool);
 

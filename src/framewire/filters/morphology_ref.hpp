@@ -10,8 +10,8 @@
 
 namespace framewire {
 
-/// Reference for one phase: the smallest or largest of the pixels under the element. Runs of every reach are built from
-/// those of the next smaller reach, for all pixels of a row at once.
+/// Computes the reference for one phase: the smallest or largest of the pixels under the element. The runs of each
+/// reach are built from those of the next smaller reach, for all pixels of a row at once.
 inline void morphology_phase_reference(bool erodes, const StructuringElement& element, HostView<const std::uint8_t> in,
                                        HostView<std::uint8_t> out) {
     const auto& shape = in.shape();
@@ -49,7 +49,7 @@ inline void morphology_phase_reference(bool erodes, const StructuringElement& el
     }
 }
 
-/// Reference for tests and benchmarks: all phases of an operation, one after the other.
+/// Computes the reference for tests and benchmarks: all phases of an operation, one after the other.
 inline void morphology_reference(MorphologyOperation operation, const StructuringElement& element,
                                  HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     HostImage now(in.shape());

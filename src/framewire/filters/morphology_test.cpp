@@ -39,8 +39,8 @@ TEST_P(MorphologyTest, EveryShapeEqualsTheDefinition) {
         for (const int channels : {3, 1}) check(GetParam(), filter, 5, element_shapes[0], channels);
 }
 
-// Squares have their own code, squares of three yet another, and sizes need an even or an odd number of passes along
-// rows.
+// Squares have separate code, and so have squares of three. Along rows, a size takes an even or an odd number of
+// passes.
 TEST_P(MorphologyTest, SquaresEqualTheDefinitionInEveryShape) {
     int turn = 0;
     for (const int size : {3, 5, 9, 21})
@@ -57,7 +57,7 @@ TEST_P(MorphologyTest, EveryElementEqualsTheDefinition) {
         }
 }
 
-// Several tiles, strips and bands.
+// Tests images of several tiles, strips and bands.
 TEST_P(MorphologyTest, LargeImagesEqualTheDefinition) {
     for (const int channels : {3, 1}) {
         check(GetParam(), filters[2], 15, element_shapes[0], channels, {{1, 139, 1111, channels}});

@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <array>
 
-// Mosaic on the CPU. Column sums over the rows of a cell come first, in vectors; a cell's sum is then a short sum along
-// the row. One line of pixels is drawn per row of cells and copied to its other rows.
+// Mosaic on the CPU. Vector code first adds up columns over the rows of a cell; a cell's sum is then a short sum along
+// the row. One line of pixels is drawn per row of cells and copied to the other rows.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
@@ -27,7 +27,7 @@ void sum_columns(const std::uint8_t* in, std::int64_t row_stride, int rows, int 
     const hn::Repartition<std::uint16_t, decltype(d8)> d16;
     const auto step = static_cast<int>(hn::Lanes(d8));
     const auto low = hn::Set(d16, 255);
-    // Several rows per pass, so that the sums are loaded and stored less often than pixels.
+    // Several rows per pass, so that the sums are loaded and stored less often.
     constexpr int rows_at_once = 8;
     int x = 0;
     for (int y = 0; y < rows; y += rows_at_once) {
@@ -71,7 +71,7 @@ HWY_EXPORT(sum_columns);
 namespace {
 
 constexpr int max_channels = 3;
-constexpr int tile_px = 1024;  // pixels across that are summed and filled at a time; their sums fit a core's L1 cache
+constexpr int tile_px = 1024;  // width, in pixels, that is summed and filled at a time; its sums fit a core's L1 cache
 constexpr int max_rows_at_once = 256;  // a 16-bit sum holds this many bytes
 static_assert(largest_small_cell_px <= tile_px && largest_small_cell_px <= max_rows_at_once);
 static_assert(part_rows <= max_rows_at_once);
@@ -84,7 +84,7 @@ public:
         HWY_DYNAMIC_DISPATCH(sum_columns)(in, row_stride, rows, pixels * channels, even_, odd_, sums_);
     }
 
-    /// Adds the columns of pixels [begin, end) to `to`, one number per channel.
+    /// Adds the columns of pixels [begin, end) to `to`, which has one number per channel.
     template <class Number>
     void add(int begin, int end, int channels, Number* to) const {
         if (channels == 1) {
@@ -116,7 +116,7 @@ public:
         : half_(static_cast<std::uint32_t>(pixels) / 2),
           reciprocal_(((std::uint64_t{1} << shift) + static_cast<std::uint64_t>(pixels) - 1) /
                       static_cast<std::uint64_t>(pixels)) {}
-    /// Mean of a cell with this sum, rounded to nearest, halves up.
+    /// Returns the mean of a cell with this sum, rounded to nearest, halves up.
     std::uint8_t operator()(std::uint32_t sum) const {
         return static_cast<std::uint8_t>((sum + half_) * reciprocal_ >> shift);
     }
@@ -128,7 +128,7 @@ private:
     std::uint64_t reciprocal_;
 };
 
-// Fills pixels with one color.
+// Fills pixels with one colour.
 void fill_pixels(std::uint8_t* out, int pixels, int channels, const std::uint8_t* colour) {
     if (channels == 1) {
         std::memset(out, colour[0], static_cast<std::size_t>(pixels));
@@ -147,7 +147,7 @@ void repeat_row(const std::uint8_t* row, int bytes, int rows, std::uint8_t* out,
     for (int y = 0; y < rows; ++y) std::memcpy(out + y * row_stride, row, static_cast<std::size_t>(bytes));
 }
 
-// Address of a pixel.
+// Returns the address of a pixel.
 template <class T>
 T* pixel(const HostView<T>& image, int frame, int y, int x) {
     return image.row(frame, y) + std::int64_t{x} * image.shape().channels;
@@ -183,7 +183,7 @@ void fill_rows_of_cells(const CellGrid& grid, int begin, int end, const ImageRow
                 fill_pixels(mean_at, width, channels, colour);
                 mean_at += width * channels;
             }
-            // Copy that line to all rows of the cells.
+            // Copy the line to all rows of the cells.
             repeat_row(row_of_means, pixels * channels, height, out.row(y) + std::int64_t{x} * channels,
                        out.view.row_stride_bytes());
         }
@@ -265,7 +265,7 @@ void Mosaic::fill_small_cells(const HostImages& images, const Zone& zone, bool c
     if (count_totals) add_chunk_totals(chunk_totals, per_frame, shape_, sums_.as<std::uint64_t>());
 }
 
-// Fills large cells in two passes over their parts: the first adds up, the second computes the means and fills.
+// Fills large cells in two passes over their parts: the first adds up pixels, the second computes the means and fills.
 void Mosaic::fill_large_cells(const HostImages& images, const Zone& zone, bool count_totals) {
     const CellGrid grid(zone, parameters_.cell_px);
     const int channels = shape_.channels, cell = grid.cell_px;
@@ -352,8 +352,8 @@ void Mosaic::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<s
 
 #if HWY_ONCE
 
-// Parameters, buffers and statistics of Mosaic, which do not depend on the backend. The cells are filled
-// by the code above and in mosaic.cu.
+// The parts of Mosaic that do not depend on the backend: parameters, buffers and statistics. The code above and in
+// mosaic.cu fills the cells.
 
 namespace framewire {
 namespace {
@@ -420,14 +420,14 @@ Zone parse_zone(std::string_view text) {
     return {numbers[0], numbers[1], numbers[2], numbers[3]};
 }
 
-// Allocates the sums for the zone that needs most of them; zones are filled one after the other.
+// Allocates sums for the zone that needs most of them; zones are filled one after the other.
 Mosaic::Mosaic(MosaicParameters parameters, const Shape& shape, Executor& executor)
     : parameters_(checked(std::move(parameters), shape)), shape_(shape), executor_(&executor) {
     const auto frames = static_cast<std::int64_t>(shape.frames);
     const auto totals_bytes = static_cast<std::size_t>(frames * shape.channels) * sizeof(std::uint64_t);
     auto zones = parameters_.zones;
     if (zones.empty()) zones.push_back({0, 0, shape.width, shape.height});
-    // Size the buffers for the zone that needs most.
+    // The buffers have the size that the largest zone needs.
     std::int64_t cell_sums = 0, chunks = copy_chunks(shape), chunk_cell_sums = 0;
     for (const auto& zone : zones) {
         const CellGrid grid(zone, parameters_.cell_px);
@@ -444,7 +444,7 @@ Mosaic::Mosaic(MosaicParameters parameters, const Shape& shape, Executor& execut
     sums_ = BackendBuffer(totals_bytes + static_cast<std::size_t>(cell_sums) * sizeof(std::uint64_t), executor);
 }
 
-// The totals are sums over whole frames, also if only zones are covered.
+// The totals are sums over whole frames, even if only zones are covered.
 std::vector<FilterFigure> Mosaic::figures() const {
     if (!has_run_) return {};
     constexpr std::string_view gray_name[] = {"mean"}, bgr_names[] = {"mean_b", "mean_g", "mean_r"};

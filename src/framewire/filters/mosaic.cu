@@ -8,26 +8,27 @@
 #include <cstdint>
 #include <numeric>
 
-// Mosaic on the GPU. A thread covers 16 pixels across and every n-th row:
+// Mosaic on the GPU. A thread covers 16 pixels across in every n-th row:
 //
 //   1. it adds up each of its byte columns in registers,
 //   2. adds these sums to those of its cells in shared memory,
 //   3. the cells' means are computed, and one line of pixels per row of cells is drawn in shared memory,
 //   4. warps copy that line to all rows of the cells.
 //
-// A block that holds whole cells does all of it in one launch. Larger cells are added up by several blocks in one
-// launch and filled in a second one. Either way, each byte is read once and written once.
+// Cells that fit a block whole take one launch. Larger cells are added up by several blocks in one launch and filled in
+// a second one. In both cases, each byte is read once and written once.
 
 namespace framewire {
 namespace {
 
 constexpr int group_px = 16;
 constexpr int threads_per_block = 256;
-constexpr int usual_groups = 64, most_groups = 128;  // threads across a block
+constexpr int usual_groups = 64, most_groups = 128;  // threads in a row of a block
 constexpr int row_threads = threads_per_block / usual_groups;
 
-// Number of rows of cells in a block of small cells, chosen so that every thread of a column has rows to work on. Fewer
-// for cells of one pixel, whose sums would exceed the 48 KiB of shared memory that every GPU grants.
+// Returns the number of rows of cells in a block of small cells, chosen so that every thread of a column has rows to
+// work on. It is smaller for cells of one pixel, whose sums would exceed the 48 KiB of shared memory that every GPU
+// grants.
 FRAMEWIRE_HOST_DEVICE constexpr int cell_rows_per_block(int cell) {
     if (cell >= 32) return 1;
     return cell >= 16 || cell == 1 ? 2 : row_threads;
@@ -35,16 +36,16 @@ FRAMEWIRE_HOST_DEVICE constexpr int cell_rows_per_block(int cell) {
 
 // One zone of a batch; passed as a kernel parameter.
 struct Job {
-    cuda::KernelImage<const std::uint8_t> in;  // starts at the zone's corner
+    cuda::KernelImage<const std::uint8_t> in;  // input, starting at the zone's upper left corner
     cuda::KernelImage<std::uint8_t> out;
     int width, height;  // size of the zone
     int cell, columns, rows;
-    unsigned long long* totals;     // per frame and channel; null if not wanted
-    unsigned long long* cell_sums;  // per frame, cell and channel; only for large cells
-    int tile_groups;                // groups across a block, chosen so that it holds whole cells if they are small
+    unsigned long long* totals;     // totals per frame and channel; null if not wanted
+    unsigned long long* cell_sums;  // sums per frame, cell and channel; only for large cells
+    int tile_groups;  // number of groups across a block, chosen so that a block holds whole cells if they are small
 };
 
-// Index of the thread in its block.
+// Returns the index of the thread in its block.
 __device__ int thread_number() { return static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x); }
 
 // A thread's share of the pixels: x to x + pixels - 1 in the rows first, first + step, ... below end.
@@ -53,7 +54,7 @@ struct Share {
     int first, end, step;
 };
 
-// The calling thread's share of rows `first` to `end` - 1.
+// Returns the calling thread's share of rows `first` to `end` - 1.
 __device__ Share share_of(const Job& job, int first, int end, int step) {
     const int x = (static_cast<int>(blockIdx.x) * job.tile_groups + static_cast<int>(threadIdx.x)) * group_px;
     const bool idle = static_cast<int>(threadIdx.x) >= job.tile_groups;
@@ -75,7 +76,7 @@ __device__ Words<channels> load(const std::uint8_t* from, int pixels) {
     if (aligned && pixels == group_px) {
 #pragma unroll
         for (int i = 0; i < channels; ++i) {
-            // Without a streaming hint, because each sector serves two of the loads.
+            // No streaming hint, because each sector serves two of the loads.
             const auto four = __ldg(reinterpret_cast<const uint4*>(from) + i);
             words.word[4 * i] = four.x;
             words.word[4 * i + 1] = four.y;
@@ -127,7 +128,7 @@ struct ColumnSums {
         }
     }
 
-    // Sum of one channel of one pixel column.
+    // Returns the sum of one channel of one pixel column.
     __device__ std::uint32_t operator()(int pixel, int channel) const {
         const int byte = pixel * channels + channel;
         const auto pair = byte % 2 ? odd.word[byte / 4] : even.word[byte / 4];
@@ -187,7 +188,7 @@ __device__ void add_to_cells(const ColumnSums<channels>& sums, const Share& shar
     }
 }
 
-// Adds the sums of a block to its frame's totals. Called by all threads of the block.
+// Adds the sums of a block to its frame's totals. All threads of the block must call it.
 template <int channels>
 __device__ void add_to_totals(const Job& job, const ColumnSums<channels>& sums) {
     if (!job.totals) return;
@@ -202,8 +203,8 @@ __device__ void add_to_totals(const Job& job, const ColumnSums<channels>& sums) 
     }
 }
 
-// Draws a thread's pixels of a line of cells to `line` in shared memory. `colours` holds one cell's color per word, B
-// in the lowest byte, starting with cell `first_cell`.
+// Draws a thread's pixels of a line of cells to `line` in shared memory. `colours` holds one cell's colour per word,
+// with B in the lowest byte, starting with cell `first_cell`.
 template <int channels>
 __device__ void draw_line(const Job& job, const Share& share, int first_cell, const std::uint32_t* colours,
                           std::uint8_t* line) {
@@ -211,7 +212,7 @@ __device__ void draw_line(const Job& job, const Share& share, int first_cell, co
     const auto* next = colours + (cell - first_cell);
     int left = (cell + 1) * job.cell - share.x;
     auto colour = *next;
-    // The color of every pixel, moving on to the next cell where one ends.
+    // The colour of every pixel; moves on to the next cell where one ends.
     std::uint32_t pixels[group_px];
 #pragma unroll
     for (int pixel = 0; pixel < group_px; ++pixel) {
@@ -237,8 +238,8 @@ __device__ void draw_line(const Job& job, const Share& share, int first_cell, co
     store<channels, true>(words, group_px, line + static_cast<int>(threadIdx.x) * group_px * channels);
 }
 
-// Writes rows begin to end - 1 of a block from the line that they all show, one warp per row. Adjacent threads write
-// adjacent bytes; writing by shares would split every memory sector between two stores.
+// Writes rows begin to end - 1 of a block, which are all copies of `line`, one warp per row. Adjacent threads write
+// adjacent bytes; if each thread wrote its share, every memory sector would be split between two stores.
 template <int channels, bool aligned>
 __device__ void fill_rows(const Job& job, const std::uint8_t* line, int begin, int end) {
     const int x = static_cast<int>(blockIdx.x) * job.tile_groups * group_px;
@@ -249,7 +250,8 @@ __device__ void fill_rows(const Job& job, const std::uint8_t* line, int begin, i
     for (int y = begin + thread_number() / 32; y < end; y += threads_per_block / 32) results.store(line, y);
 }
 
-// Mean of a cell of `pixels` pixels in every channel, rounded to nearest, halves up; packed with B in the lowest byte.
+// Returns the mean of a cell of `pixels` pixels in every channel, rounded to nearest, halves up; packed with B in the
+// lowest byte.
 template <int channels, class Number>
 __device__ std::uint32_t mean_colour(const Number* sums, Number pixels) {
     std::uint32_t colour = 0;
@@ -259,11 +261,11 @@ __device__ std::uint32_t mean_colour(const Number* sums, Number pixels) {
     return colour;
 }
 
-// One launch for small cells. Phases, with a barrier between each: add up, compute the means, draw one line per row of
-// cells, fill the rows.
+// Fills small cells in one launch. Phases, with a barrier between each: add up, compute the means, draw one line per
+// row of cells, fill the rows.
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(threads_per_block, 3) small_cells_kernel(Job job) {
-    // Shared memory: one line per row of cells, then the sums and the color of each cell.
+    // Shared memory: one line per row of cells, then the sums and the colour of each cell.
     extern __shared__ uint4 shared[];
     const int cells_across = job.tile_groups * group_px / job.cell;
     const int cell_rows = cell_rows_per_block(job.cell);
@@ -320,7 +322,7 @@ struct Part {
     int first_cell, cells;  // cells that the block's columns touch
 };
 
-// The calling thread's part.
+// Returns the calling thread's part.
 __device__ Part part_of(const Job& job) {
     const int parts = (job.cell + part_rows - 1) / part_rows;
     const int row = static_cast<int>(blockIdx.y) / parts;
@@ -332,14 +334,14 @@ __device__ Part part_of(const Job& job) {
             (right - 1) / job.cell - left / job.cell + 1};
 }
 
-// Global sums of the cells that a block touches.
+// Returns the global sums of the cells that a block touches.
 template <int channels>
 __device__ unsigned long long* sums_of_cells(const Job& job, const Part& part) {
     const auto row = std::int64_t{blockIdx.z} * job.rows + part.row;
     return job.cell_sums + (row * job.columns + part.first_cell) * channels;
 }
 
-// First launch: adds up the cells.
+// Adds up the cells; the first launch for large cells.
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(threads_per_block, 3) large_cells_sum_kernel(Job job) {
     __shared__ std::uint32_t sums[most_cells_across * channels];
@@ -354,7 +356,7 @@ __global__ void __launch_bounds__(threads_per_block, 3) large_cells_sum_kernel(J
         atomicAdd(sums_of_cells<channels>(job, part) + i, static_cast<unsigned long long>(sums[i]));
 }
 
-// Second launch: computes the means and fills the cells.
+// Computes the means and fills the cells; the second launch for large cells.
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(threads_per_block, 3) large_cells_fill_kernel(Job job) {
     __shared__ std::uint32_t colours[most_cells_across];
@@ -397,7 +399,7 @@ void launch_copy(Job job, int frames, const cuda::Stream& stream) {
 template <int channels, bool aligned>
 void launch_cells(Job job, int frames, const cuda::Stream& stream) {
     if (job.cell <= largest_small_cell_px) {
-        // Minimum number of groups that hold whole cells.
+        // Smallest number of groups that holds whole cells.
         const int groups_of_whole_cells = job.cell / std::gcd(job.cell, group_px);
         const int groups = groups_of_whole_cells <= usual_groups ? usual_groups : most_groups;
         job.tile_groups = groups / groups_of_whole_cells * groups_of_whole_cells;
@@ -420,8 +422,8 @@ void launch_cells(Job job, int frames, const cuda::Stream& stream) {
     cuda::Launch(stream, grid, block)(large_cells_fill_kernel<channels, aligned>, job);
 }
 
-// Calls work(job, frames, aligned) with as many frames at a time as fit a grid. `aligned` says whether rows may be read
-// and written in vectors.
+// Calls work(job, frames, aligned) for batches of as many frames as fit a grid. `aligned` states whether rows may be
+// read and written in vectors.
 template <class Work>
 void for_frames(const Job& job, int frames, int channels, Work&& work) {
     const bool aligned = job.in.aligned_to(16) && job.out.aligned_to(16);
@@ -444,7 +446,7 @@ void Mosaic::run(const FilterImages<MemorySpace::device>& images) {
     validate(images.out, shape_, "mosaic's result");
     const auto& stream = executor_->stream();
     const int channels = shape_.channels;
-    // The kernel parameters for a zone.
+    // Returns the kernel parameters for a zone.
     const auto job_of = [&](const CellGrid& grid) {
         const auto& zone = grid.zone;
         cuda::KernelImage in(images.in);

@@ -31,7 +31,8 @@ void bench_cpu(Session& session, int cell_px) {
 
     std::vector<std::function<void()>> candidates{run};
 #if FRAMEWIRE_OPENCV
-    // Nearly the same picture: OpenCV stretches the cells slightly if the frame is not a multiple of them.
+    // OpenCV's picture is nearly the same: it stretches the cells slightly if the frame is not a multiple of their
+    // size.
     HostImage peer_out(shape);
     int peer_turn = 0;
     cv::Mat cells;

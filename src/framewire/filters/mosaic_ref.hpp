@@ -7,7 +7,7 @@
 
 namespace framewire {
 
-/// Reference for one zone, cell by cell.
+/// Computes the reference for one zone, cell by cell.
 inline void mosaic_zone_reference(int cell_px, const Zone& zone, HostView<const std::uint8_t> in,
                                   HostView<std::uint8_t> out) {
     const auto& shape = in.shape();
@@ -29,7 +29,7 @@ inline void mosaic_zone_reference(int cell_px, const Zone& zone, HostView<const 
                 }
 }
 
-/// Reference for tests and benchmarks: the definition.
+/// Computes the definition, as the reference for tests and benchmarks.
 inline void mosaic_reference(const MosaicParameters& parameters, HostView<const std::uint8_t> in,
                              HostView<std::uint8_t> out) {
     if (parameters.zones.empty())

@@ -16,7 +16,7 @@ auto reference(int cell_px) {
     };
 }
 
-// One cell size of each kind: a copy; many cells, few cells or one cell per thread's 16 pixels; large cells.
+// Tests one cell size of each kind: a copy; many cells, few cells or one cell per thread's 16 pixels; large cells.
 TEST_P(MosaicTest, EqualsTheFormula) {
     for (const auto* cell : {"1", "2", "7", "16", "32", "129"})
         kit::check_filter(GetParam(),
@@ -31,7 +31,7 @@ TEST_P(MosaicTest, GrayEqualsTheFormula) {
                                        .reference = reference(std::stoi(cell))});
 }
 
-// Runs the filter on one image and compares result and mean color with the reference.
+// Runs the filter on one image and compares the result and the mean colour with the reference.
 void check(Backend backend, const MosaicParameters& parameters, const Shape& shape, kit::Layout layout = {},
            kit::Fill fill = kit::Fill::noise) {
     SCOPED_TRACE("cell " + std::to_string(parameters.cell_px) + ", " + to_string(shape) + ", " +

@@ -10,7 +10,7 @@
 
 #include "framewire/filters/pointwise-inl.hpp"
 
-// Noise on the CPU, in vectors of pixels.
+// Noise on the CPU: vector code for pixels.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
@@ -20,8 +20,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 }  // namespace
 
-// Draws a run of pixels with vectors: the largest difference of the channels, compared with the threshold, then OR with
-// what lies under it.
+// Draws a run of pixels in vectors: the largest difference of the channels is compared with the threshold, and the
+// result is combined with the background by OR.
 void noise_pixels(const NoiseParameters& parameters, const std::uint8_t* in, const std::uint8_t* previous, int channels,
                   std::int64_t pixels, std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -41,7 +41,7 @@ void noise_pixels(const NoiseParameters& parameters, const std::uint8_t* in, con
         } else {
             largest = absolute_difference(hn::LoadU(d8, in + x), hn::LoadU(d8, previous + x));
         }
-        // 255 for noisy pixels, otherwise 0.
+        // 255 for noisy pixels, 0 for others.
         const auto noisy = hn::VecFromMask(d8, hn::Ne(hn::SaturatedSub(largest, threshold), zero));
         auto* result = out + 3 * x;
         // A gray background is expanded to three channels.
@@ -132,7 +132,7 @@ void NoiseFromChanges::run(const ChangedBytes<MemorySpace::host>& changes, HostV
 
 #if HWY_ONCE
 
-// Registry entry of `noise` and the validation of its parameters.
+// The registry entry of `noise`, and the validation of its parameters.
 
 namespace framewire {
 namespace {
@@ -155,7 +155,7 @@ const ParameterFields<NoiseParameters>& noise_fields() {
     return fields;
 }
 
-// Runs a fused operation; the inverse of noise_under() for the parameters.
+// Runs a fused operation; reads the parameters back from its values, in the inverse of noise_under().
 void run_span(const PointwiseOp& op, const PointwiseSpan& span) {
     const auto under = static_cast<NoiseUnder>(op.values[1]);
     noise_span({.threshold = op.values[0],

@@ -2,8 +2,8 @@
 #include "framewire/filters/noise.hpp"
 #include "framewire/filters/pointwise.cuh"
 
-// Noise on the GPU. From frames: one kernel. From changes: one kernel draws the background, a second one marks the
-// changed pixels in red.
+// Noise on the GPU. For two frames, one kernel does everything. For known changes, one kernel draws the background and
+// a second one marks the changed pixels in red.
 
 namespace framewire {
 namespace {
@@ -26,8 +26,8 @@ __global__ void __launch_bounds__(threads_per_block) background_kernel(Rows rows
     store(in.data ? load(in, place) : Group{}, out, place);
 }
 
-// Marks the changed pixels. A block takes positions of one frame; blockIdx.y counts frames. Two positions of one pixel
-// write the same byte.
+// Marks the changed pixels. A block takes positions of one frame; blockIdx.y counts frames. If two positions belong to
+// one pixel, they write the same byte.
 __global__ void __launch_bounds__(threads_per_block)
     mark_kernel(ChangedBytes<MemorySpace::device> changes, int first_frame, Image out, std::uint32_t channels,
                 std::uint32_t width, std::uint64_t frame_bytes) {
@@ -58,7 +58,7 @@ void Noise::run(const FilterImages<MemorySpace::device>& images) const {
     });
 }
 
-// The mask's background is black, so it needs no image.
+// If the background is black, as in mask mode, no image is read.
 void NoiseFromChanges::run(const ChangedBytes<MemorySpace::device>& changes, DeviceView<const std::uint8_t> in,
                            DeviceView<std::uint8_t> out) const {
     validate(out, output_shape(), "noise's result");

@@ -12,7 +12,7 @@ enum class NoiseMode {
     overlay,  ///< the frame with the red channel of noisy pixels set to 255
 };
 
-/// The frame under an overlay.
+/// Frame on which an overlay is drawn.
 enum class NoiseBase {
     frame,     ///< the current frame
     previous,  ///< the previous frame, as in the report
@@ -20,25 +20,25 @@ enum class NoiseBase {
 
 /// Parameters of Noise.
 struct NoiseParameters {
-    int threshold = 20;  ///< a pixel is noisy if any channel differs from the previous frame by more; 0..255
+    int threshold = 20;  ///< a pixel is noisy if any channel differs by more from the previous frame; 0..255
     NoiseMode mode = NoiseMode::mask;   ///< content of the result
     NoiseBase base = NoiseBase::frame;  ///< used by `overlay` only
 };
 
 /// Shows which pixels changed since the previous frame (streaming report, section 5). The result has three channels.
 ///
-/// `in`, `previous` and `out`: frames x height x width, any strides and alignment, no overlap.
+/// `in`, `previous` and `out` are frames x height x width, with any strides and alignment. They must not overlap.
 class Noise {
 public:
-    /// Throws Error{usage} on a threshold or shape that is not allowed.
+    /// Prepares the filter. Throws Error{usage} if the threshold or the shape is not allowed.
     Noise(NoiseParameters parameters, const Shape& shape, Executor& executor);
 
-    /// Shape of the result: that of the image with three channels.
+    /// Returns the shape of the result: that of the image, with three channels.
     Shape output_shape() const { return shape_.with_channels(3); }
 
-    /// On the executor's threads; returns when done.
+    /// Runs on the executor's threads and returns when done.
     void run(const FilterImages<MemorySpace::host>& images) const;
-    /// Queued on the executor's stream.
+    /// Queues the filter on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
 private:
@@ -47,7 +47,7 @@ private:
     Executor* executor_;
 };
 
-/// Registry entry of `noise`.
+/// Returns the registry entry of `noise`.
 FilterInfo noise_info();
 
 /// Draws one run of pixels on the calling thread, for passes that fuse several filters. `out` has three channels and
@@ -55,23 +55,23 @@ FilterInfo noise_info();
 void noise_span(const NoiseParameters& parameters, const std::uint8_t* in, const std::uint8_t* previous, int channels,
                 std::int64_t pixels, std::uint8_t* out);
 
-/// The noise picture from the positions that a difference encoder has already found, without reading the pixels again
-/// (streaming report, section 5.0.6). Equals Noise with threshold 0 for the encoder's reference after and before the
-/// frame, which is what a viewer sees. If the reference was the previous frame, it equals Noise with the encoder's
-/// threshold for the two frames. Positions outside the frame are skipped.
+/// Draws the noise picture from the positions that a difference encoder has already found, without reading the pixels
+/// again (streaming report, section 5.0.6). Equals Noise with threshold 0, comparing the encoder's reference after the
+/// frame with that before it, which is what a viewer sees. If the reference was the previous frame, it equals Noise
+/// with the encoder's threshold for the two frames. Positions outside the frame are skipped.
 class NoiseFromChanges {
 public:
-    /// `shape` is that of the encoder's frames. Throws Error{usage} on a shape that is not allowed.
+    /// Prepares the filter; `shape` is that of the encoder's frames. Throws Error{usage} if it is not allowed.
     NoiseFromChanges(NoiseMode mode, const Shape& shape, Executor& executor);
 
-    /// Shape of the result: that of the frames with three channels.
+    /// Returns the shape of the result: that of the frames, with three channels.
     Shape output_shape() const { return shape_.with_channels(3); }
 
-    /// Draws one batch. `in` is the current frame, read in overlay mode only. Any strides, no overlap. Has finished
-    /// when it returns.
+    /// Draws one batch on the executor's threads and returns when done. `in` is the current frame, which only overlay
+    /// mode reads. Strides may be any; memory must not overlap.
     void run(const ChangedBytes<MemorySpace::host>& changes, HostView<const std::uint8_t> in,
              HostView<std::uint8_t> out) const;
-    /// As above with everything in device memory; queued on the executor's stream.
+    /// Draws one batch in device memory; queued on the executor's stream.
     void run(const ChangedBytes<MemorySpace::device>& changes, DeviceView<const std::uint8_t> in,
              DeviceView<std::uint8_t> out) const;
 
@@ -81,7 +81,7 @@ private:
     Executor* executor_;
 };
 
-/// The color of noisy pixels.
+/// The colour of noisy pixels.
 inline constexpr Pixel red = pixel_of(0, 0, 255);
 
 /// Returns true if any channel of two pixels differs by more than the threshold.
@@ -97,28 +97,28 @@ FRAMEWIRE_HOST_DEVICE inline bool is_noisy(Pixel now, Pixel before, int threshol
 #endif
 }
 
-/// The picture under the red pixels: black, the frame or the previous one.
+/// Background under the red pixels: black, the frame or the previous one.
 enum class NoiseUnder { nothing, frame, previous };
 
-/// The picture on which these parameters draw the red pixels.
+/// Returns the background on which these parameters draw the red pixels.
 FRAMEWIRE_HOST_DEVICE inline NoiseUnder noise_under(const NoiseParameters& parameters) {
     if (parameters.mode == NoiseMode::mask) return NoiseUnder::nothing;
     return parameters.base == NoiseBase::frame ? NoiseUnder::frame : NoiseUnder::previous;
 }
 
-/// Result for one pixel: what lies under the red, with the red channel set if the pixel is noisy.
+/// Returns the result for one pixel: the background, with the red channel set to 255 if the pixel is noisy.
 FRAMEWIRE_HOST_DEVICE inline Pixel noise_pixel(Pixel now, Pixel before, int threshold, NoiseUnder under) {
     const Pixel base = under == NoiseUnder::frame ? now : under == NoiseUnder::previous ? before : 0;
     return base | (is_noisy(now, before, threshold) ? red : 0);
 }
 
-/// noise_pixel() on the GPU, for passes that fuse several filters.
+/// Calls noise_pixel() on the GPU, for passes that fuse several filters.
 class NoiseOnDevice {
 public:
     /// Takes threshold and background from an operation of noise_info().
     explicit NoiseOnDevice(const PointwiseOp& op)
         : threshold_(op.values[0]), under_(static_cast<NoiseUnder>(op.values[1])) {}
-    /// Result for one pixel, given its value now and in the previous frame.
+    /// Returns the result for one pixel, given its value now and in the previous frame.
     FRAMEWIRE_HOST_DEVICE Pixel operator()(Pixel now, Pixel before) const {
         return noise_pixel(now, before, threshold_, under_);
     }

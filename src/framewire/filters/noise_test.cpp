@@ -29,7 +29,7 @@ TEST_P(NoiseTest, EqualsTheFormula) {
             }
 }
 
-// As in the report: red over the previous frame.
+// As in the report, red is drawn over the previous frame.
 TEST_P(NoiseTest, OverlayOnThePreviousFrameEqualsTheFormula) {
     for (const int channels : {3, 1})
         kit::check_filter(GetParam(), {.info = noise_info(),
@@ -41,7 +41,7 @@ TEST_P(NoiseTest, OverlayOnThePreviousFrameEqualsTheFormula) {
                                        }});
 }
 
-// Every pair of values, at thresholds near which sums and comparisons could wrap around.
+// Tests every pair of values, at thresholds near which sums and comparisons could wrap around.
 TEST_P(NoiseTest, MatchesOnEveryDifference) {
     const Shape shape{1, 256, 256, 1};
     kit::GuardedImage in(shape, {}), previous(shape, {}), out(shape.with_channels(3), {});
@@ -69,8 +69,8 @@ TEST_P(NoiseTest, MatchesOnEveryDifference) {
     }
 }
 
-// Positions in raster order, as a difference encoder finds them with this threshold and the previous frame as its
-// reference.
+// Positions in raster order, as a difference encoder finds them with this threshold if its reference is the previous
+// frame.
 struct Changes {
     std::vector<std::uint32_t> positions, counts;
     std::int64_t capacity;

@@ -5,11 +5,11 @@
 
 #include <opencv2/imgproc.hpp>
 
-// For tests and benchmarks that compare with OpenCV's morphology.
+// Support for tests and benchmarks that compare with OpenCV's morphology.
 
 namespace framewire {
 
-/// The structuring element as an OpenCV kernel.
+/// Returns the structuring element as an OpenCV kernel.
 inline cv::Mat opencv_element(const StructuringElement& element) {
     cv::Mat kernel = cv::Mat::zeros(element.diameter(), element.diameter(), CV_8UC1);
     const int radius = element.radius();

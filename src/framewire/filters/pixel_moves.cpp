@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <cstring>
 
-// Moves on the CPU. Untransposed maps copy runs of whole rows, forwards or mirrored; transposed ones go to
-// write_transposed().
+// Moves on the CPU. Maps that are not transposed copy runs of whole rows, forwards or mirrored; write_transposed()
+// handles transposed maps.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
@@ -20,7 +20,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Vectors are reversed inside and taken from the end of the row; BGR channels are reversed separately.
+// Takes vectors from the end of the row and reverses each; channels of BGR are reversed separately.
 template <int channels>
 void mirror_pixels(const std::uint8_t* in, std::int64_t pixels, std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
@@ -66,13 +66,13 @@ HWY_EXPORT(mirror_row);
 
 namespace {
 
-// Makes rows of a result whose map is not transposed.
+// Writes rows of a result whose map is not transposed.
 struct MovedRow {
-    // From result to image.
+    // Map from result to image.
     const PixelMap& map;
     const Shape& from;
     const Shape& to;
-    // A row of the outside color.
+    // A row of the outside colour.
     const std::uint8_t* outside;
 
     // Writes row `to_y` of the result; `row(y)` returns a row of the image.
@@ -85,7 +85,7 @@ struct MovedRow {
             return;
         }
         const bool mirrored = map.step_x < 0;
-        // The pixels of the row whose source lies inside the image.
+        // Range of the row's pixels whose source lies inside the image.
         const int first = std::clamp(mirrored ? map.x - from.width + 1 : -map.x, 0, to.width);
         const int last = std::clamp(mirrored ? map.x + 1 : from.width - map.x, first, to.width);
         if (first > 0) std::memcpy(out, outside, bytes(first));
@@ -101,7 +101,7 @@ struct MovedRow {
 
 }  // namespace
 
-// Prepares a row of the outside color, from which parts of rows are copied.
+// Prepares a row of the outside colour, from which parts of rows are copied.
 PixelMoves::PixelMoves(const PixelMap& map, Pixel outside, const Shape& from, const Shape& to, Executor& executor)
     : map_(map), outside_(outside), from_(from), to_(to), executor_(&executor) {
     validate(from, "the image");
@@ -113,7 +113,7 @@ PixelMoves::PixelMoves(const PixelMap& map, Pixel outside, const Shape& from, co
     for (int x = 0; x < to.width; ++x) store_pixel(outside, to.channels, outside_row_.data() + x * to.channels);
 }
 
-// Transposed results are divided into bands of transposed_rows, others into chunks of rows.
+// Divides transposed results into bands of transposed_rows, others into chunks of rows.
 void PixelMoves::run(const FilterImages<MemorySpace::host>& images) const {
     validate(images.in, from_, "the image");
     validate(images.out, to_, "the result");
@@ -144,7 +144,7 @@ bool PixelMoves::goes_by_rows() const {
 
 RowRange PixelMoves::rows_needed(const RowRange& made) const {
     const int one = map_.source_y(0, made.begin), other = map_.source_y(0, made.end - 1);
-    // Rows that show only the outside color need no row of the image, but a range always has at least one.
+    // Rows that show only the outside colour need no row of the image, but a range has at least one row.
     const auto held = [&](int y) { return std::clamp(y, 0, from_.height - 1); };
     return {held(std::min(one, other)), held(std::max(one, other)) + 1};
 }
@@ -162,14 +162,13 @@ void PixelMoves::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRo
 
 #endif
 
-// The part that is compiled once, not once per instruction set.
-// Transposition in blocks that fit the vector registers:
+// Compiled once, not for each instruction set. Transposes in blocks that fit the vector registers:
 //
 //   BGR    4 x 4 pixels, widened to one 32-bit word per pixel, transposed by interleaving words
 //   gray   16 x 16 bytes in four rounds of interleaving, collected in a 64 x 64 tile
 //
-// A mirrored source (step_x = -1) is handled by storing the rows of a block in reverse order. Whatever does not fill a
-// block is copied pixel by pixel.
+// For a mirrored source (step_x = -1), the rows of a block are stored in reverse order. Pixels that do not fill a block
+// are copied one by one.
 #ifndef FRAMEWIRE_TRANSPOSED_ROWS_ONCE
 #define FRAMEWIRE_TRANSPOSED_ROWS_ONCE
 
@@ -197,7 +196,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using FourPixels = hn::Full128<std::uint8_t>;
 using FourWords = hn::Full128<std::uint32_t>;
 
-// Loads four BGR pixels of a row, one per 32-bit word. Reads four bytes beyond them.
+// Loads four BGR pixels of a row, one per 32-bit word. Also reads the four bytes after the pixels.
 HWY_INLINE hn::Vec<FourWords> load_four(const std::uint8_t* from) {
     constexpr std::uint8_t none = 0x80;
     HWY_ALIGN static constexpr std::uint8_t words[16] = {0, 1, 2, none, 3, 4, 5, none, 6, 7, 8, none, 9, 10, 11, none};
@@ -205,7 +204,7 @@ HWY_INLINE hn::Vec<FourWords> load_four(const std::uint8_t* from) {
     return hn::BitCast(FourWords(), hn::TableLookupBytesOr0(hn::LoadU(d8, from), hn::Load(d8, words)));
 }
 
-// Stores four such pixels as 12 bytes, and nothing beyond them.
+// Stores four pixels of load_four() as 12 bytes, and nothing beyond.
 HWY_INLINE void store_four(hn::Vec<FourWords> pixels, std::uint8_t* to) {
     HWY_ALIGN static constexpr std::uint8_t without_fourth[16] = {0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15};
     const FourPixels d8;
@@ -217,8 +216,8 @@ HWY_INLINE void store_four(hn::Vec<FourWords> pixels, std::uint8_t* to) {
 // Transposes sixteen rows of sixteen bytes.
 HWY_INLINE void transpose_block(hn::Vec<FourPixels> (&rows)[16]) {
     const FourPixels d8;
-// Taking a byte's row and column as one number, each round rotates its bits left by one; four rounds exchange row and
-// column.
+// If a byte's row and column are taken as one number, each round rotates its bits left by one, so four rounds exchange
+// row and column.
 #pragma GCC unroll 4
     for (int turn = 0; turn < 4; ++turn) {
         hn::Vec<FourPixels> turned[16];
@@ -233,8 +232,8 @@ HWY_INLINE void transpose_block(hn::Vec<FourPixels> (&rows)[16]) {
 
 }  // namespace
 
-// Writes a tile whose width and height are multiples of four. Four bytes beyond every four pixels of the image that the
-// tile reads must be readable.
+// Writes a tile whose width and height are multiples of four. The four bytes after every four pixels that the tile
+// reads must be readable.
 void transpose_bgr(const PixelMap& map, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, int frame,
                    const TransposedTile& tile) {
     const FourWords d;
@@ -268,10 +267,10 @@ void transpose_gray(const PixelMap& map, HostView<const std::uint8_t> in, HostVi
     const FourPixels d8;
     const bool mirrored = map.step_x < 0;
     const int rows = tile.y_end - tile.y_begin;
-    // Collects a tile here, so that the result is written in whole cache lines.
+    // The tile is collected here, so that the result is written in whole cache lines.
     HWY_ALIGN std::uint8_t turned[gray_tile][gray_tile];
     for (int next_x = tile.x_begin; next_x < tile.x_end; next_x += gray_tile) {
-        // The last tile moves left to be as wide as the others.
+        // The last tile is moved left, so that it is as wide as the others.
         const int x_begin = std::max(std::min(next_x, tile.x_end - gray_tile), tile.x_begin);
         const int columns = std::min(tile.x_end - x_begin, gray_tile);
         for (int next_column = 0; next_column < columns; next_column += 16) {
@@ -323,7 +322,7 @@ void transpose_pixels(const PixelMap& map, HostView<const std::uint8_t> in, Host
     }
 }
 
-// Columns of BGR per tile, next to each other in transposed_rows rows, so that both images stay in the L1 cache.
+// Columns of BGR per tile of transposed_rows rows, chosen so that the parts of both images stay in the L1 cache.
 constexpr int transposed_columns = 32;
 
 // Splits rows y_begin to y_end - 1 into tiles: multiples of four for the vectors, the remainder for single pixels.
@@ -348,7 +347,7 @@ void write_transposed_bgr(const PixelMap& map, HostView<const std::uint8_t> in, 
 
 }  // namespace
 
-// Chooses the loop: vectors for BGR, vectors for large enough gray images, or single pixels.
+// Chooses the loop: vectors for BGR and for gray images that are large enough, otherwise single pixels.
 void write_transposed(const PixelMap& map, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, int frame,
                       int y_begin, int y_end) {
     const TransposedTile all{0, out.shape().width, y_begin, y_end};

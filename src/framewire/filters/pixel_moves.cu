@@ -13,7 +13,7 @@ namespace {
 constexpr int block_width = 32, block_height = 8;
 constexpr int tile_px = 32;  // side of a tile that a block transposes
 
-// Everything that a launch needs; passed as a kernel parameter.
+// Arguments of the kernels.
 struct MoveJob {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
@@ -38,8 +38,8 @@ __device__ void store(Pixel pixel, std::uint8_t* to) {
     for (int channel = 0; channel < channels; ++channel) to[channel] = static_cast<std::uint8_t>(pixel >> 8 * channel);
 }
 
-// Loads pixels x to x + 3 of a row of `row_bytes`, all inside the row. Uses aligned words even if the row does not
-// start at one, and bytes if a word would reach beyond the row.
+// Loads pixels x to x + 3 of a row of `row_bytes` bytes, all of them inside the row. Uses aligned words even if the row
+// itself is not aligned, and bytes if a word would reach beyond the row.
 template <int channels>
 __device__ Quad<channels> load_quad(const std::uint8_t* row, int row_bytes, int x) {
     const auto* from = row + x * channels;
@@ -63,7 +63,7 @@ __device__ Quad<channels> load_quad(const std::uint8_t* row, int row_bytes, int 
     return quad;
 }
 
-// For maps that are not transposed. One thread per four adjacent pixels; blockIdx.z counts frames.
+// Kernel for maps that are not transposed. One thread per four adjacent pixels; blockIdx.z counts frames.
 template <int channels>
 __global__ void __launch_bounds__(block_width* block_height) move_kernel(MoveJob job, bool aligned) {
     const int x = static_cast<int>(blockIdx.x * block_width + threadIdx.x) * quad_px;
@@ -94,10 +94,12 @@ __global__ void __launch_bounds__(block_width* block_height) move_kernel(MoveJob
     store_quad(job.out.row(frame, y), x, job.out_width, aligned, quad);
 }
 
-// One block per tile of the result. Tiles go through shared memory, so that both images are accessed along their rows.
+// Kernel for transposed maps, one block per tile of the result. Tiles go through shared memory, so that both images are
+// accessed along their rows.
 template <int channels>
 __global__ void __launch_bounds__(block_width* block_height) transpose_kernel(MoveJob job) {
-    __shared__ Pixel tile[tile_px][tile_px + 1];  // [x of the result][its y]; padded by a column against bank conflicts
+    // [x of the result][y of the result]; the added column avoids bank conflicts.
+    __shared__ Pixel tile[tile_px][tile_px + 1];
     const int x_begin = static_cast<int>(blockIdx.x) * tile_px, y_begin = static_cast<int>(blockIdx.y) * tile_px;
     const int frame = static_cast<int>(blockIdx.z);
     for (int column = static_cast<int>(threadIdx.y); column < tile_px; column += block_height) {
@@ -132,7 +134,7 @@ void launch(const MoveJob& job, int frames, const cuda::Stream& stream) {
 
 }  // namespace
 
-// As many frames per launch as fit a grid.
+// Launches as many frames at a time as fit a grid.
 void PixelMoves::run(const FilterImages<MemorySpace::device>& images) const {
     validate(images.in, from_, "the image");
     validate(images.out, to_, "the result");

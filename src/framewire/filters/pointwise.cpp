@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::int64_t stretch_px = 2048;  // pixels whose values between two operations stay in the L1 cache
 
-// If a gray image is next used by an operation that takes one channel as well as three, such as the heat map, it is
-// kept as one channel: a third of the bytes to write, to compare and to keep for the next frame. Adjustments in between
-// keep gray pixels gray.
+// Keeps a gray image as one channel if it is next used by an operation that takes one channel as well as three, such as
+// the heat map. That leaves a third of the bytes to write, to compare and to keep for the next frame. Adjustments in
+// between keep gray pixels gray.
 void keep_gray_narrow(std::vector<PointwiseOp>& ops) {
     for (auto gray = ops.begin(); gray != ops.end(); ++gray) {
         if (!gray->gives_gray || gray->channels != 3) continue;
@@ -45,7 +45,7 @@ PointwisePass::PointwisePass(std::vector<PointwiseOp> ops, const Shape& shape, E
     if (ops_.empty() || ops_.size() > max_ops || states > static_cast<std::ptrdiff_t>(max_states))
         fail(ErrorCode::internal, "a pass cannot run {} filters, {} of them with a previous frame", ops_.size(),
              states);
-    if (executor.backend() == Backend::cpu) keep_gray_narrow(ops_);  // on CUDA a pixel stays in registers anyway
+    if (executor.backend() == Backend::cpu) keep_gray_narrow(ops_);  // on CUDA, pixels stay in registers in any case
     shapes_.push_back(shape);
     for (const auto& op : ops_)
         shapes_.push_back(op.channels == 0 ? shapes_.back() : shapes_.back().with_channels(op.channels));
@@ -59,7 +59,7 @@ PointwisePass::PointwisePass(std::vector<PointwiseOp> ops, const Shape& shape, E
             }
 }
 
-// A state holds the input of its operation.
+// A state holds the input of the operation that it belongs to.
 std::vector<Shape> PointwisePass::state_shapes() const {
     std::vector<Shape> states;
     for (std::size_t index = 0; index < ops_.size(); ++index)
@@ -67,7 +67,7 @@ std::vector<Shape> PointwisePass::state_shapes() const {
     return states;
 }
 
-// The terms are one atomic word, which runs read once.
+// The terms are one atomic word, which each run reads once.
 bool PointwisePass::set_adjustment(const Adjustment& adjustment) {
     const auto terms = adjust_terms(adjustment);
     if (first_adjust_ == ops_.size()) return false;
@@ -75,7 +75,7 @@ bool PointwisePass::set_adjustment(const Adjustment& adjustment) {
     return true;
 }
 
-// The reported values are constants of the operation, so nothing has to be read back.
+// The reported values are constants of the operation, so nothing has to be read back from the GPU.
 std::vector<FilterFigure> PointwisePass::figures(std::size_t index) const {
     std::vector<FilterFigure> figures;
     if (!ops_[index].figure.empty())
@@ -111,7 +111,7 @@ std::array<PointwiseOp, PointwisePass::max_ops> PointwisePass::ops_now() const {
     return ops;
 }
 
-// In every block, an operation that compares reads the state before it is overwritten with the operation's input.
+// In each block, a comparing operation reads the state before its own input overwrites it.
 void PointwisePass::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out,
                         std::span<const HostView<std::uint8_t>> states, bool first) const {
     validate_images(in, out, states);
@@ -120,7 +120,7 @@ void PointwisePass::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> 
                        std::all_of(states.begin(), states.end(), [](const auto& state) { return state.dense(); });
     // Takes a block of pixels through all operations. Intermediate values alternate between two buffers.
     const auto run_block = [&](const PixelRun& block) {
-        // Values between two operations, alternating.
+        // Values between two operations, in alternating buffers.
         std::uint8_t between[2][3 * stretch_px];
         const auto* from = block.in(in);
         std::size_t state = 0;

@@ -11,16 +11,16 @@
 #include <string_view>
 #include <type_traits>
 
-// CMakeLists.txt of the filters defines the headers, names and classes of all pointwise filters.
+// The filters' CMakeLists.txt defines the headers, names and classes of all pointwise filters.
 
 namespace framewire {
 namespace {
 
 using namespace pointwise;
-// Names of the filters, in the order of the codes.
+// Names of the filters, in the order of their codes.
 constexpr std::string_view code_names[] = {FRAMEWIRE_POINTWISE_NAMES};
 
-// The code of one of the pointwise filters for one pixel: its index, and its settings in place.
+// The per-pixel code of one of the pointwise filters: its index, and its settings stored inline.
 template <class... Codes>
 struct OneOf {
     // Large enough for every code.
@@ -30,7 +30,7 @@ struct OneOf {
     int number;
     alignas(std::max({alignof(Codes)...})) unsigned char code[bytes];
 
-    // Constructs the code with index `number` from an operation.
+    // Constructs the code with index `number` and takes its settings from an operation.
     static OneOf of(int number, const PointwiseOp& op) {
         OneOf one{.number = number, .code = {}};
         int index = 0;
@@ -48,14 +48,14 @@ struct OneOf {
 
 using Op = OneOf<FRAMEWIRE_POINTWISE_CODES>;
 
-// A whole pass as arguments of its single launch. Operations need not know about channels: a one-channel pixel counts
-// as three equal channels, and they return three equal channels for it.
+// A whole pass as arguments of its single launch. Operations need not distinguish numbers of channels: a one-channel
+// pixel is treated as three equal channels, for which they return three equal channels.
 struct Pass {
     Op ops[PointwisePass::max_ops];
     Image states[PointwisePass::max_states];
     // Number of operations.
     int count;
-    // No previous frame; there are states; the heat map's table is needed.
+    // True if there is no previous frame; if there are states; if the heat map's table is needed.
     bool first, has_states, has_heatmap;
     const Pixel* heatmap_table;
 };
@@ -66,12 +66,14 @@ __global__ void __launch_bounds__(threads_per_block)
     __shared__ HeatmapColours colours;
     const Place place(rows);
     auto group = load(in, place);
-    // Loaded together with the image; after the first operations, the thread would have to wait a second time.
+    // Loaded at the same time as the image; if loaded after the first operations, the thread would have to wait a
+    // second time.
     Group first_before{};
     if (pass.has_states && !pass.first) first_before = load(pass.states[0], place);
     if (pass.has_heatmap) colours.fetch(pass.heatmap_table);
     int state = 0;
-    // Runs an operation that compares: with the state's previous pixels, which the current ones then replace.
+    // Runs an operation that compares the current pixels with the state's previous ones, then stores the current ones
+    // in the state.
     const auto compare = [&](auto&& function) {
         const auto& image = pass.states[state];
         const auto before = pass.first ? group : state == 0 ? first_before : load(image, place);
@@ -94,7 +96,7 @@ __global__ void __launch_bounds__(threads_per_block)
 
 }  // namespace
 
-// Position of the filter's code in FRAMEWIRE_POINTWISE_CODES.
+// Returns the position of the filter's code in FRAMEWIRE_POINTWISE_CODES.
 int PointwisePass::number_on_device(std::string_view filter) {
     const auto* name = std::find(std::begin(code_names), std::end(code_names), filter);
     return name == std::end(code_names) ? -1 : static_cast<int>(name - code_names);

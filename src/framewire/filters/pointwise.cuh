@@ -12,8 +12,8 @@
 #include <algorithm>
 #include <cstdint>
 
-// Shared by the kernels of all pointwise filters. A thread holds 16 pixels in registers, as BGR whatever the image's
-// channels, and applies per-pixel functions to them; a one-channel pixel counts as three equal channels.
+// Shared by the kernels of all pointwise filters. A thread holds 16 pixels in registers, always as BGR, and applies
+// per-pixel functions to them; a pixel of a one-channel image is treated as three equal channels.
 //
 //   load()        16 pixels -> Group of 12 words (three 16-byte vectors for BGR, one for gray)
 //   map_pixels()  unpacks four pixels from three words at a time, applies the function, packs them again
@@ -32,7 +32,7 @@ struct Group {
     std::uint32_t words[12];
 };
 
-/// Packs four pixels into the three words that they take in memory.
+/// Packs four pixels into the three words that they occupy in memory.
 inline __device__ void pack(Pixel p0, Pixel p1, Pixel p2, Pixel p3, std::uint32_t* words) {
     words[0] = __byte_perm(p0, p1, 0x4210);
     words[1] = __byte_perm(p1, p2, 0x5421);
@@ -66,14 +66,15 @@ __device__ void map_pixels(Group& group, const Group& other, Function&& function
     }
 }
 
-/// A batch to read or write, as a kernel parameter.
+/// A batch that a kernel reads or writes, in the form of a kernel parameter.
 struct Image : cuda::KernelImage<std::uint8_t> {
-    /// 1 or 3.
+    /// Number of channels: 1 or 3.
     int channels = 0;
-    bool aligned = false;  ///< every group of pixels starts at a multiple of 16 bytes
+    bool aligned = false;  ///< true if every group of pixels starts at a multiple of 16 bytes
 };
 
-/// The Image for a view. `dense` says that all images of the launch are dense; the batch then counts as one row.
+/// Returns the Image for a view. `dense` states that all images of the launch are dense; each batch is then treated as
+/// one row.
 template <class Byte>
 Image image_of(const DeviceView<Byte>& view, bool dense) {
     const cuda::KernelImage<Byte> image(view, dense ? cuda::OneRow::batch : cuda::OneRow::none);
@@ -82,11 +83,11 @@ Image image_of(const DeviceView<Byte>& view, bool dense) {
             image.aligned_to(16)};
 }
 
-/// The rows of a launch. blockIdx.y counts rows; groups of pixels lie along blockIdx.x.
+/// Rows of a launch. blockIdx.y counts rows; groups of pixels lie along blockIdx.x.
 struct Rows {
     /// Pixels per row.
     std::int64_t row_px;
-    /// Rows per frame, and the launch's first frame.
+    /// Rows per frame, and first frame of the launch.
     int rows_per_frame, first_frame;
 };
 
@@ -94,12 +95,12 @@ struct Rows {
 struct Place {
     /// First pixel of the group in its row.
     std::int64_t x;
-    /// Frame of the batch, and row.
+    /// Frame within the batch, and row within the frame.
     int frame, y;
-    int pixels;       ///< pixels of the group inside the row: 16, fewer at its end, 0 beyond
-    bool whole_warp;  ///< true if all lanes of the warp have 16
+    int pixels;       ///< number of the group's pixels inside the row: 16, fewer at its end, 0 beyond
+    bool whole_warp;  ///< true if all lanes of the warp have 16 pixels
 
-    /// The position of the calling thread.
+    /// Computes the position of the calling thread.
     explicit __device__ Place(const Rows& rows)
         : x((std::int64_t{blockIdx.x} * threads_per_block + threadIdx.x) * group_px),
           frame(rows.first_frame + static_cast<int>(blockIdx.y) / rows.rows_per_frame),
@@ -107,7 +108,7 @@ struct Place {
           pixels(static_cast<int>(max(std::int64_t{0}, min(std::int64_t{group_px}, rows.row_px - x)))),
           whole_warp(is_whole_warp(x, rows.row_px)) {}
 
-    /// Address of the group in an image.
+    /// Returns the address of the group in an image.
     __device__ std::uint8_t* in(const Image& image) const {
         return image.data + frame * image.frame_stride + y * image.row_stride + x * image.channels;
     }
@@ -120,7 +121,7 @@ inline __device__ Group load(const Image& image, const Place& place) {
     if (image.aligned && place.pixels == group_px) {
         const auto* vectors = reinterpret_cast<const uint4*>(from);
         if (image.channels == 3) {
-            // Without a streaming hint, because each sector serves two of the loads.
+            // No streaming hint, because each sector serves two of the loads.
             const auto a = vectors[0], b = vectors[1], c = vectors[2];
             return {{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z, c.w}};
         }
@@ -150,7 +151,7 @@ inline __device__ Group load(const Image& image, const Place& place) {
     return group;
 }
 
-/// Stores a group, as far as it lies in the row. A one-channel image gets the first channel.
+/// Stores those pixels of a group that lie in the row. A one-channel image gets the first channel.
 inline __device__ void store(const Group& group, const Image& image, const Place& place) {
     auto* to = place.in(image);
     const auto* w = group.words;
@@ -173,7 +174,7 @@ inline __device__ void store(const Group& group, const Image& image, const Place
         vectors[0] = {four[0], four[1], four[2], four[3]};
         return;
     }
-// Unpacked with constant indices, because a runtime index would move the group to local memory.
+// Unpack with constant indices, because a runtime index would move the group to local memory.
 #pragma unroll
     for (int byte = 0; byte < 3 * group_px; ++byte) {
         if (byte / 3 >= place.pixels) continue;
@@ -185,8 +186,8 @@ inline __device__ void store(const Group& group, const Image& image, const Place
     }
 }
 
-/// Calls launch(rows, grid) until a batch of `shape` is covered: once for dense images, otherwise for as many frames at
-/// a time as a grid has rows for.
+/// Calls launch(rows, grid) until a batch of `shape` is covered: once for dense images, otherwise for batches of as
+/// many frames as a grid has rows for.
 template <class Launch>
 void for_each_launch(const Shape& shape, bool dense, Launch&& launch) {
     constexpr int block_px = threads_per_block * group_px;
@@ -201,8 +202,8 @@ void for_each_launch(const Shape& shape, bool dense, Launch&& launch) {
     }
 }
 
-/// Calls launch(first frame, grid) for kernels that go over the changes of a batch of `shape`; blockIdx.y counts
-/// frames. Only the GPU knows the number of changes, so the grid has enough blocks to keep it busy, and each block
+/// Calls launch(first frame, grid) for kernels that process the changes of a batch of `shape`; blockIdx.y counts
+/// frames. Only the GPU knows the number of changes, so the grid has enough blocks to keep the GPU busy, and each block
 /// takes its share.
 template <class Launch>
 void for_changes(const Shape& shape, Launch&& launch) {
@@ -215,12 +216,12 @@ void for_changes(const Shape& shape, Launch&& launch) {
 
 }  // namespace framewire::pointwise
 
-// Code of filters for one pixel that needs instructions or memory of the GPU; that of the others is in their headers.
+// Per-pixel code of filters that needs GPU instructions or memory; the code of the other filters is in their headers.
 
 namespace framewire {
 
-/// adjust_pixel() on the GPU. The offset is folded into the rounding term: ((v * slope + 2^8) >> 9) + offset = (v *
-/// slope + 2^8 + 2^9 * offset) >> 9.
+/// Computes adjust_pixel() on the GPU. The offset is folded into the rounding term: ((v * slope + 2^8) >> 9) + offset =
+/// (v * slope + 2^8 + 2^9 * offset) >> 9.
 class AdjustOnDevice {
 public:
     /// Prepares the terms for the GPU.
@@ -232,7 +233,7 @@ public:
     /// Takes the terms from an operation of adjust_op().
     explicit AdjustOnDevice(const PointwiseOp& op) : AdjustOnDevice(adjust_terms_of(op)) {}
 
-    /// Like adjust_pixel(), but the packing instruction clamps to bytes.
+    /// Works like adjust_pixel(), but lets the packing instruction clamp to bytes.
     __device__ Pixel operator()(Pixel pixel) const {
         auto levels = packed(level(pixel & 255), level(pixel >> 8 & 255), level(pixel >> 16 & 255));
         if (saturation_ == neutral_saturation) return levels;
@@ -244,7 +245,7 @@ public:
     }
 
 private:
-    // adjust_level() without the clamp.
+    // Computes adjust_level() without the clamp.
     __device__ int level(std::uint32_t value) const {
         return (static_cast<int>(value) * slope_ + rounding_) >> adjust_slope_shift;
     }
@@ -261,32 +262,33 @@ private:
     SplitWeights weights_;
 };
 
-/// The heat map's table in shared memory. Neighbouring pixels need different entries, which constant memory would serve
-/// one after the other.
+/// The heat map's table in shared memory. Neighbouring pixels need different entries, which constant memory would
+/// return one after the other.
 struct HeatmapColours {
     /// Size of the table in 16-byte vectors.
     static constexpr unsigned vectors = sizeof(HeatmapTable) / sizeof(uint4);
     static_assert(sizeof(HeatmapTable) % sizeof(uint4) == 0);
 
-    /// The colors.
+    /// Colours of the table.
     alignas(16) Pixel table[sizeof(HeatmapTable) / sizeof(Pixel)];
 
-    /// Loads the table. Call it with all threads of the block, at least `vectors` many; it synchronises the block.
+    /// Loads the table and synchronises the block. All threads of the block must call it; there must be at least
+    /// `vectors` of them.
     __device__ void fetch(const Pixel* from) {
         if (threadIdx.x < vectors)
             reinterpret_cast<uint4*>(table)[threadIdx.x] = __ldg(reinterpret_cast<const uint4*>(from) + threadIdx.x);
         __syncthreads();
     }
-    /// Color of a pixel, given its value now and in the previous frame.
+    /// Returns the colour of a pixel, given its value now and in the previous frame.
     __device__ Pixel of(Pixel now, Pixel before) const { return table[heat_of(now, before)]; }
 };
 
-/// Color of one pixel on the GPU, for passes that fuse several filters.
+/// Computes the colour of one pixel on the GPU, for passes that fuse several filters.
 class HeatmapOnDevice {
 public:
-    /// The operation has no parameters.
+    /// Takes the operation, which has no parameters.
     explicit HeatmapOnDevice(const PointwiseOp&) {}
-    /// Color of a pixel, given its value now and in the previous frame, from a loaded table.
+    /// Returns the colour of a pixel, given its value now and in the previous frame, from a loaded table.
     __device__ Pixel operator()(Pixel now, Pixel before, const HeatmapColours& colours) const {
         return colours.of(now, before);
     }

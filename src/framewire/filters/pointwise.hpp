@@ -14,40 +14,40 @@
 namespace framewire {
 
 /// Adjacent pointwise filters of a chain fused into one pass: each pixel is read once, goes through all filters and is
-/// written once. The result equals running the filters one by one.
+/// written once. The result equals that of running the filters one by one.
 ///
-/// A filter that needs the previous frame needs its own previous input. The caller keeps that as a state image; the
-/// pass compares with it and updates it.
+/// A filter that needs the previous frame needs its own input from that frame. The caller keeps this input as a state
+/// image; the pass compares with it and updates it.
 ///
-/// `in`, `out` and states: frames x height x width, any strides and alignment, no overlap.
+/// `in`, `out` and states are frames x height x width, with any strides and alignment. They must not overlap.
 class PointwisePass final : public RowFilter {
 public:
-    /// Maximum number of operations, and of operations that need the previous frame.
-    static constexpr std::size_t max_ops = 8,  ///< operations in one pass
-        max_states = 4;                        ///< operations that need the previous frame
+    /// Limits of a pass.
+    static constexpr std::size_t max_ops = 8,  ///< maximum number of operations
+        max_states = 4;                        ///< maximum number of operations that need the previous frame
 
-    /// Takes 1 to max_ops operations, of which at most max_states need the previous frame. Throws Error{usage} on a
-    /// shape that is not allowed, Error{internal} on too many operations.
+    /// Takes 1 to max_ops operations, of which at most max_states need the previous frame. Throws Error{usage} if the
+    /// shape is not allowed, Error{internal} if there are too many operations.
     PointwisePass(std::vector<PointwiseOp> ops, const Shape& shape, Executor& executor);
 
-    /// Shape of the result.
+    /// Returns the shape of the result.
     Shape output_shape() const { return shapes_.back(); }
-    /// Shapes of the state images, one for each operation that needs the previous frame, in order.
+    /// Returns the shapes of the state images, one for each operation that needs the previous frame, in order.
     std::vector<Shape> state_shapes() const;
 
-    /// Applies other settings to the first `adjust` from the next run on; callable from any thread. Returns false if
-    /// there is none. Throws Error{usage} on a setting that is not allowed and then changes nothing.
+    /// Applies other settings to the first `adjust` from the next run on. May be called from any thread. Returns false
+    /// if the pass has no `adjust`. If a setting is not allowed, throws Error{usage} and changes nothing.
     bool set_adjustment(const Adjustment& adjustment);
 
-    /// Statistics of the operation with this index, as its filter would report them after a run: a fixed binarize
-    /// reports the `threshold` of each frame.
+    /// Returns the statistics of the operation with this index, as its filter would report them after a run: a fixed
+    /// binarize reports the `threshold` of each frame.
     std::vector<FilterFigure> figures(std::size_t index) const;
 
-    /// Runs the pass on one batch. `first`: there is no previous frame, so each frame is compared with itself and the
-    /// states' content is ignored. Returns when done.
+    /// Runs the pass on one batch and returns when done. If `first` is true, there is no previous frame: each frame is
+    /// compared with itself, and the content of the states is ignored.
     void run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out,
              std::span<const HostView<std::uint8_t>> states, bool first) const;
-    /// As above on the GPU; one launch, queued on the executor's stream.
+    /// Runs the pass on the GPU in one launch, queued on the executor's stream.
     void run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out,
              std::span<const DeviceView<std::uint8_t>> states, bool first) const;
 
@@ -64,20 +64,22 @@ private:
     template <MemorySpace space>
     void validate_images(View<const std::uint8_t, space> in, View<std::uint8_t, space> out,
                          std::span<const View<std::uint8_t, space>> states) const;
-    // One operation, or all of them, with the settings in force.
+    // Returns one operation, or all of them, with the settings in force.
     PointwiseOp op_now(std::size_t index) const;
     std::array<PointwiseOp, max_ops> ops_now() const;
-    // The first op from which on one channel stands for three equal ones; the number of ops if there is none.
+    // Returns the first op from which on one channel represents three equal ones, or the number of ops if there is
+    // none.
     std::size_t first_equal_op() const;
-    // Index of a filter's code in the kernel; -1 if there is none.
+    // Returns the index of a filter's code in the kernel, or -1 if there is none.
     static int number_on_device(std::string_view filter);
 
     std::vector<PointwiseOp> ops_;                  // as planned
-    std::array<PointwiseOp, max_ops> ops_of_rows_;  // with the settings of the frame that is being made by rows
-    std::vector<int> device_numbers_;               // CUDA: indices of the operations' code
-    std::vector<Shape> shapes_;                     // before each operation, and after the last
-    std::size_t first_adjust_;                      // index in ops_; their number if there is none
-    std::atomic<AdjustTerms> adjusted_;             // terms of that adjust now in force
+    std::array<PointwiseOp, max_ops> ops_of_rows_;  // with the settings of the frame whose rows are being computed
+    std::vector<int> device_numbers_;               // CUDA only: indices of the operations' code
+    std::vector<Shape> shapes_;                     // shapes before each operation and after the last one
+    // Index of the first adjust in ops_; the number of ops if there is none.
+    std::size_t first_adjust_;
+    std::atomic<AdjustTerms> adjusted_;  // terms of the first adjust that are in force
     Executor* executor_;
     cuda::DeviceBuffer heatmap_table_;  // CUDA only
 };

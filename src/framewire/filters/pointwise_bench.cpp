@@ -19,7 +19,7 @@ namespace {
 
 PointwiseOp op_of(const FilterInfo& info) { return info.pointwise(with_defaults(info, {})).value(); }
 
-// Adjust, gray and heatmap as one pass, compared with the three one after the other, on consecutive frames.
+// Compares adjust, gray and heatmap in one pass with the three filters one after the other, on consecutive frames.
 void bench_joined(Session& session) {
     constexpr int frames = 8;
     const std::vector<PointwiseOp> ops{adjust_op({.slope = 600, .offset = -20}), op_of(gray_info()),
@@ -59,8 +59,8 @@ void bench_joined(Session& session) {
         Session::require_equal(joined.out.view(), alone.out.view(), "adjust, gray, heatmap");
     }
     const auto timings = session.time_cpu({[&] { joined.run(in); }, [&] { alone.run(in); }});
-    // One pass reads and writes the picture and the state. One by one, adjust and gray read and write the picture as
-    // well.
+    // One pass reads and writes the picture and the state. One after the other, adjust and gray also read and write the
+    // picture.
     session.add({"pointwise", "adjust, gray, heatmap", "framewire cpu, one pass", timings[0],
                  4.0 * static_cast<double>(bench_frame.bytes()), timings[1].median_us / timings[0].median_us});
     session.add({"pointwise",

@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <cstdlib>
 
-// Reference implementations of filters whose pixels depend on the pixels at the same place.
+// Reference implementations of filters whose result at a pixel depends only on the pixels at the same position.
 
 namespace framewire {
 
-/// Reference for tests and benchmarks: the formula in floating point, pixel by pixel.
+/// Computes the formula in floating point, pixel by pixel, as the reference for tests and benchmarks.
 inline void adjust_reference(const Adjustment& adjustment, HostView<const std::uint8_t> in,
                              HostView<std::uint8_t> out) {
     const auto hold = [](double value) { return std::min(std::max(value, 0.0), 255.0); };
@@ -39,7 +39,7 @@ inline void adjust_reference(const Adjustment& adjustment, HostView<const std::u
             }
 }
 
-/// Reference for tests: the definition, pixel by pixel.
+/// Computes the definition pixel by pixel, as the reference for tests.
 inline void compare_reference(const CompareParameters& parameters, HostView<const std::uint8_t> in,
                               HostView<const std::uint8_t> original, HostView<std::uint8_t> out) {
     const auto mode = parameters.mode;
@@ -47,7 +47,8 @@ inline void compare_reference(const CompareParameters& parameters, HostView<cons
     for (int frame = 0; frame < out.shape().frames; ++frame)
         for (int y = 0; y < out.shape().height; ++y)
             for (int x = 0; x < out.shape().width; ++x) {
-                // Position of the pixel in each of the two images; outside their bounds if it belongs to neither.
+                // Position of the pixel in each of the two images; outside the bounds of an image that it does not
+                // belong to.
                 const int in_x = mode == CompareMode::left ? x - first.width : x;
                 const int in_y = mode == CompareMode::above ? y - first.height : y;
                 const int original_x = mode == CompareMode::right ? x - mine.width : x;
@@ -68,7 +69,7 @@ inline void compare_reference(const CompareParameters& parameters, HostView<cons
             }
 }
 
-/// Reference for tests and benchmarks: the formula, pixel by pixel.
+/// Computes the formula pixel by pixel, as the reference for tests and benchmarks.
 inline void gray_reference(GrayMethod method, HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     const auto& shape = in.shape();
     for (int frame = 0; frame < shape.frames; ++frame)
@@ -85,7 +86,7 @@ inline void gray_reference(GrayMethod method, HostView<const std::uint8_t> in, H
             }
 }
 
-/// Reference for tests and benchmarks: the formula with its sines, pixel by pixel.
+/// Computes the formula with its sines, pixel by pixel, as the reference for tests and benchmarks.
 inline void heatmap_reference(HostView<const std::uint8_t> in, HostView<const std::uint8_t> previous,
                               HostView<std::uint8_t> out) {
     constexpr double pi = 3.14159265358979323846;
@@ -106,7 +107,7 @@ inline void heatmap_reference(HostView<const std::uint8_t> in, HostView<const st
             }
 }
 
-/// Reference for tests and benchmarks: the formula, pixel by pixel.
+/// Computes the formula pixel by pixel, as the reference for tests and benchmarks.
 inline void noise_reference(const NoiseParameters& parameters, HostView<const std::uint8_t> in,
                             HostView<const std::uint8_t> previous, HostView<std::uint8_t> out) {
     const auto& shape = in.shape();

@@ -7,19 +7,19 @@
 #include <string>
 #include <vector>
 
-// Writes the median networks as source code for the CPU and for CUDA. The build runs it.
+// Writes the median networks as source code for the CPU and for CUDA. The build runs this program.
 
 namespace {
 
 using framewire::TileNetwork;
 
 // The generated networks. Wider tiles need fewer steps per pixel but more values at once. On the CPU, tiles one pixel
-// wide avoid splitting rows into planes, which pays for the smallest windows. Loops down to parts of 2 x 2 hardly need
-// more steps and keep the code short enough for instruction caches and compilers.
+// wide avoid splitting rows into planes, which is worthwhile for the smallest windows. Loops down to parts of 2 x 2
+// hardly need more steps, and they keep the code short enough for instruction caches and compilers.
 //
-// A GPU can run some of the minima and maxima on other units if the upper value of a pair is derived from the lower
-// one. `sums_of_four` says for how many of four pairs: as many as balance the units, and fewer if fetching long code is
-// the limit.
+// A GPU can run some of the minima and maxima on other units if it derives the upper value of a pair from the lower
+// one. `sums_of_four` is the number of pairs in four for which it does so: as many as balance the units, or fewer if
+// fetching long code is the limit.
 constexpr struct Tile {
     int size, width, height, part_side, sums_of_four;
 
@@ -121,7 +121,7 @@ private:
         for (int i = network_.stages[stage].first_step; i < end; ++i) print_step(stage, i);
     }
 
-    // A coordinate of the first rounds, as an expression that holds in all rounds.
+    // Returns a coordinate of the first round as an expression that is valid in all rounds.
     std::string in_all_rounds(int at, int framewire::NetworkOffset::*axis, std::size_t stage) const {
         auto text = std::to_string(at);
         const auto& shifts = network_.stages[stage].shifts;
@@ -129,7 +129,7 @@ private:
             if (shifts[i].*axis) text += " + " + std::to_string(shifts[i].*axis) + " * round" + std::to_string(i + 1);
         return text;
     }
-    // Coordinates of a pixel, as an expression.
+    // Returns the coordinates of a pixel as an expression.
     std::string place(int x, int y, std::size_t stage) const {
         return x_of(x, stage) + ", " + in_all_rounds(y, &framewire::NetworkOffset::y, stage);
     }
@@ -137,7 +137,7 @@ private:
 
     int inputs() const { return static_cast<int>(network_.inputs.size()); }
 
-    // Name of a value in the generated code. Inputs have one name per stage.
+    // Returns the name of a value in the generated code. Inputs have one name per stage.
     std::string name(int value, std::size_t stage) const {
         if (value >= inputs()) return "v" + std::to_string(value);
         return "in" + std::to_string(stage) + "_" + std::to_string(value);
@@ -157,7 +157,7 @@ private:
                          .c_str());
     }
 
-    // Prints a step, and the store of the median that it produces, if any.
+    // Prints a step and, if the step produces a median, its store.
     void print_step(std::size_t stage, int i) {
         const auto& step = network_.steps[static_cast<std::size_t>(i)];
         const int value = inputs() + i;
@@ -188,7 +188,7 @@ private:
 
 }  // namespace
 
-// Writes all networks to the file that is given.
+// Writes all networks to the file named by the argument.
 int main(int argc, char** argv) {
     std::FILE* file = argc == 2 ? std::fopen(argv[1], "w") : nullptr;
     if (!file) {

@@ -17,18 +17,19 @@
 #include <numbers>
 
 // Rotation by any angle on the CPU, row by row of the result. Most pixels of a row have all of their neighbours inside
-// the image; they are interpolated in vectors of two pixels. The few at the edges are computed one by one.
+// the image and are interpolated in vectors of two pixels. The few pixels at the edges are computed one by one.
 
-// The part that is compiled once, not once per instruction set.
+// Compiled once, not for each instruction set.
 #ifndef FRAMEWIRE_ROTATE_CPU_ONCE
 #define FRAMEWIRE_ROTATE_CPU_ONCE
 
 namespace framewire {
 
-// Pixels of a row of the result whose four neighbours all lie inside the image, and the position of their sources.
+// A run of pixels in a row of the result whose four neighbours all lie inside the image, and the position of their
+// sources.
 struct RotateRun {
     std::int64_t at_x, at_y;      // source of the first pixel, in RotateMap units
-    std::int64_t step_x, step_y;  // from one pixel to the next
+    std::int64_t step_x, step_y;  // distance of the sources of adjacent pixels
     const std::uint8_t* image;    // first byte of the frame
     std::int64_t stride_bytes;
     // Length of the run.
@@ -48,7 +49,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // Number of pixels whose positions are computed together.
 constexpr int rotate_block = 64;
 
-// Positions in 2^-8 pixels, rounded as rotate_place() does. None of them is negative.
+// Positions in 2^-8 pixels, rounded as in rotate_place(), and never negative.
 struct RotatePlaces {
     HWY_ALIGN std::uint64_t x[rotate_block + HWY_MAX_BYTES / 8], y[rotate_block + HWY_MAX_BYTES / 8];
 
@@ -59,7 +60,7 @@ struct RotatePlaces {
     }
 
 private:
-    // Positions along one axis: an arithmetic progression, rounded.
+    // Computes positions along one axis: an arithmetic progression, rounded.
     static void fill_one(std::int64_t at, std::int64_t step, std::uint64_t* places) {
         constexpr int shift = rotate_map_bits - rotate_place_bits;
         const hn::ScalableTag<std::uint64_t> d;
@@ -80,7 +81,7 @@ using RotateBytes = hn::Full128<std::uint8_t>;
 using RotateHalves = hn::Full128<std::int16_t>;
 using RotateWords = hn::Full128<std::int32_t>;
 
-// Loads eight bytes each from two addresses: two BGR pixels and the bytes after them.
+// Loads eight bytes from each of two addresses: two BGR pixels, and the bytes after each.
 HWY_INLINE hn::Vec<RotateBytes> load_two(const std::uint8_t* one, const std::uint8_t* other) {
     std::uint64_t both[2];
     std::memcpy(both, one, 8);
@@ -89,7 +90,7 @@ HWY_INLINE hn::Vec<RotateBytes> load_two(const std::uint8_t* one, const std::uin
     return hn::BitCast(RotateBytes(), hn::InterleaveLower(d, hn::Set(d, both[0]), hn::Set(d, both[1])));
 }
 
-// Two interpolated pixels in 32-bit numbers: blue, green, red, unused.
+// Two interpolated pixels, each in 32-bit numbers: blue, green, red, unused.
 struct BlendedTwo {
     hn::Vec<RotateWords> first, second;
 };
@@ -122,14 +123,14 @@ HWY_INLINE BlendedTwo blend_two(const RotateRun& run, const std::uint64_t* x, co
     };
     const auto *first = at(0), *second = at(1);
     const auto to_right = as_16(places(x), spread), to_left = hn::Sub(hn::Set(d16, 256), to_right);
-    // Sums of up to 255 * 256, stored as signed numbers less 2^15.
+    // Returns sums of up to 255 * 256, stored minus 2^15 as signed numbers.
     const auto along = [&](hn::Vec<RotateBytes> bytes) HWY_ATTR {
         return hn::Xor(hn::Add(hn::Mul(as_16(bytes, left), to_left), hn::Mul(as_16(bytes, right), to_right)),
                        hn::Set(d16, -32768));
     };
     const auto above = along(load_two(first, second));
     const auto below = along(load_two(first + run.stride_bytes, second + run.stride_bytes));
-    // Alternating weights of the upper and the lower row.
+    // Weights of the upper and the lower row, alternating.
     const auto to_lower = as_16(places(y), spread);
     const auto weights = [&](hn::Vec<RotateHalves> lower) HWY_ATTR {
         return hn::Add(hn::Mul(lower, hn::Load(d16, minus_even)), hn::Load(d16, whole_even));
@@ -145,7 +146,7 @@ HWY_INLINE BlendedTwo blend_two(const RotateRun& run, const std::uint64_t* x, co
 
 }  // namespace
 
-// Interpolates a run of BGR pixels. Eight bytes must be readable from each left neighbour on.
+// Interpolates a run of BGR pixels. The eight bytes from each left neighbour on must be readable.
 void rotate_blend_bgr(const RotateRun& run, std::uint8_t* out) {
     HWY_ALIGN static constexpr std::uint8_t without_fourth[16] = {0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15};
     const RotateBytes d8;
@@ -164,7 +165,7 @@ void rotate_blend_bgr(const RotateRun& run, std::uint8_t* out) {
         const int count = std::min(rotate_block, run.pixels - begin);
         auto* to = out + 3 * begin;
         int pixel = 0;
-        // Store four pixels with four excess bytes, which the next ones overwrite.
+        // Store four pixels with four excess bytes, which the next pixels overwrite.
         for (; pixel + 6 <= count; pixel += 4) hn::StoreU(four(pixel), d8, to + 3 * pixel);
         for (; pixel < count; pixel += 4) {
             // Positions after the last pixel may lie outside the image, so they repeat the last one.
@@ -190,14 +191,15 @@ HWY_EXPORT(rotate_blend_bgr);
 
 namespace {
 
-// Reduces begin .. end to the pixels x with least <= start + x * step < most.
+// Reduces begin .. end to the pixels x for which least <= start + x * step < most.
 void keep_within(std::int64_t start, std::int64_t step, std::int64_t least, std::int64_t most, int& begin, int& end) {
     const auto is_within = [&](int x) { return start + x * step >= least && start + x * step < most; };
     if (step == 0) {
         if (!is_within(begin)) end = begin;
         return;
     }
-    // These pixels form one run. Doubles find its ends to within a pixel or two; the loops find them exactly.
+    // These pixels form one run. Floating-point arithmetic finds its ends to within a pixel or two; the loops find them
+    // exactly.
     const double to_least = static_cast<double>(least - start) / static_cast<double>(step);
     const double to_most = static_cast<double>(most - start) / static_cast<double>(step);
     const auto near = [&](double x) { return static_cast<int>(std::clamp<double>(x, begin, end)); };
@@ -209,7 +211,7 @@ void keep_within(std::int64_t start, std::int64_t step, std::int64_t least, std:
     end = last;
 }
 
-// Makes one row of the result:
+// Computes one row of the result:
 //
 //   0     begin   inner_begin          inner_end   end     width
 //   | color | edge  | neighbours inside    | edge   | color |
@@ -221,7 +223,7 @@ void blend_row(const RotateMap& map, Pixel color, HostView<const std::uint8_t> i
     constexpr std::int64_t one = std::int64_t{1} << rotate_map_bits;
     // Rounding can move positions inwards by half of 2^-8 pixels.
     constexpr std::int64_t half = one >> (rotate_place_bits + 1);
-    // Pixels that read anything of the image, and among them those that read nothing else.
+    // Range of pixels that read any pixel of the image, and within it the range of pixels that read no others.
     int begin = 0, end = width;
     keep_within(start_x, map.step_x, -one - half, from.width * one, begin, end);
     keep_within(start_y, map.step_y, -one - half, from.height * one, begin, end);
@@ -231,11 +233,11 @@ void blend_row(const RotateMap& map, Pixel color, HostView<const std::uint8_t> i
     keep_within(start_x, map.step_x, 0, (from.width - read_further) * one - half, inner_begin, inner_end);
     keep_within(start_y, map.step_y, 0, (from.height - 1) * one - half, inner_begin, inner_end);
 
-    // Pixels without any part of the image.
+    // Fills pixels that contain no part of the image.
     const auto fill = [&](int x_begin, int x_end) {
         for (int x = x_begin; x < x_end; ++x) store_pixel(color, channels, out + x * channels);
     };
-    // Pixels with some neighbours outside the image.
+    // Interpolates pixels that have some neighbours outside the image.
     const auto blend_at_edge = [&](int x_begin, int x_end) {
         for (int x = x_begin; x < x_end; ++x) {
             const auto along = rotate_place(start_x + x * map.step_x), down = rotate_place(start_y + x * map.step_y);
@@ -275,7 +277,7 @@ void blend_row(const RotateMap& map, Pixel color, HostView<const std::uint8_t> i
 
 }  // namespace
 
-// Rows of all frames in parallel.
+// Computes the rows of all frames in parallel.
 void Rotate::blend(const FilterImages<MemorySpace::host>& images) const {
     const auto rows_each = std::max<std::int64_t>(span_bytes / to_.row_bytes(), 1);
     executor_->pool().for_chunks(to_.rows(), rows_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
@@ -294,19 +296,19 @@ void Rotate::blend(const FilterImages<MemorySpace::host>& images) const {
 
 #if HWY_ONCE
 
-// Geometry of rotations. A rotation by a multiple of 90 degrees is a PixelMap if the result has a suitable size; any
-// other one is a RotateMap in fixed point, so that all backends sample the image at the same positions.
+// Geometry of rotations. A rotation by a multiple of 90 degrees is a PixelMap if the result has a suitable size. Any
+// other rotation is a RotateMap in fixed point, so that all backends sample the image at the same positions.
 
 namespace framewire {
 namespace {
 
-// An angle. For multiples of 90 degrees, sine and cosine are exact.
+// An angle. Sine and cosine are exact for multiples of 90 degrees.
 struct Turn {
     double cosine, sine;
     int quarters;  // clockwise quarter turns, 0 to 3; -1 for other angles
 };
 
-// Multiples of 90 degrees must not suffer from the rounding of sines.
+// Treats multiples of 90 degrees separately, because sines computed for them are rounded.
 Turn turn_by(double degrees) {
     const double quarters = degrees / 90;
     if (quarters == std::floor(quarters)) {
@@ -318,7 +320,7 @@ Turn turn_by(double degrees) {
     return {std::cos(angle), std::sin(angle), -1};
 }
 
-// Shape of the result. Throws Error{usage} on an angle or a shape that is not allowed.
+// Returns the shape of the result. Throws Error{usage} if the angle or the shape is not allowed.
 Shape rotated(const RotateParameters& parameters, const Shape& shape) {
     validate(shape, "rotate's image");
     if (!(std::abs(parameters.degrees) <= 360))
@@ -326,7 +328,7 @@ Shape rotated(const RotateParameters& parameters, const Shape& shape) {
     if (!parameters.whole) return shape;
     const auto turn = turn_by(parameters.degrees);
     const double cosine = std::abs(turn.cosine), sine = std::abs(turn.sine);
-    // Ignore what only a double's rounding adds.
+    // Ignore the excess that comes only from rounding.
     const auto side = [&](int along, int across) {
         constexpr double rounding_error = 1e-6;
         return static_cast<int>(std::ceil(along * cosine + across * sine - rounding_error));
@@ -336,7 +338,7 @@ Shape rotated(const RotateParameters& parameters, const Shape& shape) {
     return to;
 }
 
-// The map that puts the center of the result on the center of the image.
+// Returns the map that puts the center of the result on the center of the image.
 RotateMap map_of(const Turn& turn, const Shape& from, const Shape& to) {
     const auto fixed = [](double value) {
         return std::llround(value * static_cast<double>(std::int64_t{1} << rotate_map_bits));
@@ -348,7 +350,7 @@ RotateMap map_of(const Turn& turn, const Shape& from, const Shape& to) {
             .step_y = -fixed(turn.sine)};
 }
 
-// The map for a multiple of 90 degrees.
+// Returns the map for a multiple of 90 degrees.
 PixelMap quarter_turns(int quarters, const Shape& shape) {
     if (quarters % 2 == 0) return mirrored(shape, quarters == 2, quarters == 2);
     auto map = mirrored(shape, quarters == 3, quarters == 1);
@@ -364,7 +366,7 @@ RotateParameters rotate_parameters(const ParameterValues& values, const Shape& s
 
 }  // namespace
 
-// A quarter turn of an image that is not square, into the image's own size, interpolates as other angles do.
+// A quarter turn of an image that is not square, with a result of the image's own size, interpolates like other angles.
 Rotate::Rotate(const RotateParameters& parameters, const Shape& shape, Executor& executor)
     : from_(shape), to_(rotated(parameters, shape)), color_(parameters.color), executor_(&executor) {
     const auto turn = turn_by(parameters.degrees);
@@ -374,7 +376,7 @@ Rotate::Rotate(const RotateParameters& parameters, const Shape& shape, Executor&
         map_ = map_of(turn, from_, to_);
 }
 
-// Rotations by right angles are moves.
+// Rotations by right angles run as moves.
 void Rotate::run(const FilterImages<MemorySpace::host>& images) const {
     if (moves_) return moves_->run(images);
     validate(images.in, from_, "rotate's image");

@@ -4,26 +4,26 @@
 
 #include <cstdint>
 
-// Rotation by any angle on the GPU: every thread interpolates one pixel from the four around its source.
+// Rotation by any angle on the GPU: each thread interpolates one pixel from the four pixels around its source.
 
 namespace framewire {
 namespace {
 
-// Nearly square blocks of the result read the smallest part of the image.
+// Blocks are nearly square, because such areas of the result read the smallest part of the image.
 constexpr int block_width = 32, block_height = 8;
 
-// Everything that a launch needs; passed as a kernel parameter.
+// Arguments of the kernel.
 struct BlendJob {
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
     int in_width, in_height, out_width, out_height;
-    // From result to image.
+    // Map from result to image.
     RotateMap map;
-    // Outside the image.
+    // Colour outside the image.
     Pixel color;
 };
 
-// One thread per pixel; blockIdx.z counts frames.
+// Interpolates one pixel per thread; blockIdx.z counts frames.
 template <int channels>
 __global__ void __launch_bounds__(block_width* block_height) blend_kernel(BlendJob job) {
     const int x = static_cast<int>(blockIdx.x * block_width + threadIdx.x);
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(block_width* block_height) blend_kernel(BlendJ
 
 }  // namespace
 
-// As many frames per launch as fit a grid.
+// Launches as many frames at a time as fit a grid.
 void Rotate::blend(const FilterImages<MemorySpace::device>& images) const {
     const cuda::KernelImage in(images.in);
     const cuda::KernelImage out(images.out);

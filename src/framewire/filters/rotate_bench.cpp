@@ -27,7 +27,7 @@ void bench_one(Session& session, const FilterInfo& info,
                            .peer = {}});
 }
 
-// All filters that move pixels share one suite.
+// Runs all filters that move pixels, in one suite.
 void bench_geometry(Session& session) {
     for (const int channels : {3, 1}) {
         bench_one(session, crop_info(), {{"w", "50%"}, {"h", "50%"}}, "crop to 960x540", channels,

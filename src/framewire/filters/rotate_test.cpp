@@ -81,7 +81,7 @@ TEST_P(RotateTest, EveryAngleEqualsTheFixedPointFormula) {
         check(GetParam(), angle, "same", 3, false, {{1, 50, 71, 3}, {1, 71, 50, 3}, {1, 1, 9, 3}});
 }
 
-// 8-bit weights are off by up to 2^-9 along either axis, for differences of up to 255.
+// Weights of 8 bits have errors of up to 2^-9 along either axis, for differences of up to 255.
 TEST_P(RotateTest, StaysWithinTwoOfTheFormulaInDoubles) {
     for (const auto* angle : {"3", "45", "123.4", "-60"})
         for (const auto* size : {"whole", "same"}) check(GetParam(), angle, size, 3, true, {{1, 57, 83, 3}});

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cstring>
 
-// General resizing on the CPU, for images of any scale factor. Per row of the result:
+// General resizing on the CPU, for any scale factor. For each row of the result:
 //
 //   combine_rows()   rows of the image -> one line of 16-bit numbers (column pass)
 //   scale_row()      line -> row of the result (row pass)
@@ -25,7 +25,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Loads two adjacent weights, as multiply_add_pairs() takes them.
+// Loads two adjacent weights in the form that multiply_add_pairs() takes.
 HWY_INLINE std::int32_t weight_pair(const std::int16_t* weights) {
     std::int32_t pair;
     std::memcpy(&pair, weights, sizeof pair);
@@ -34,18 +34,18 @@ HWY_INLINE std::int32_t weight_pair(const std::int16_t* weights) {
 
 // The rows of the image that contribute to one row of the result.
 struct Columns {
-    // First of the rows.
+    // The first of the rows.
     const std::uint8_t* first;
     std::int64_t stride_bytes;
     int last;                     // number of rows available after the first one; later ones have weight 0
     const std::int16_t* weights;  // one per row
     int taps;
 
-    // The row for a tap.
+    // Returns the row for a tap.
     const std::uint8_t* row(int tap) const { return first + std::min(tap, last) * stride_bytes; }
 };
 
-// Column pass for as many elements at `x` as two 16-bit vectors hold.
+// Runs the column pass for as many elements at `x` as two 16-bit vectors hold.
 HWY_INLINE void combine_at(const Columns& columns, std::int64_t x, std::int16_t* line) {
     const hn::ScalableTag<std::int16_t> d16;
     const hn::RepartitionToWide<decltype(d16)> d32;
@@ -62,7 +62,7 @@ HWY_INLINE void combine_at(const Columns& columns, std::int64_t x, std::int16_t*
         sum_2 = hn::Add(sum_2, multiply_add_pairs(d32, hn::InterleaveLower(d16, even_1, odd_1), weight));
         sum_3 = hn::Add(sum_3, multiply_add_pairs(d32, hn::InterleaveUpper(d16, even_1, odd_1), weight));
     }
-    // Shift, saturate to 16 bits and store.
+    // Shifts, saturates to 16 bits and stores.
     const auto store = [&](auto low, auto high, std::int16_t* to) HWY_ATTR {
         hn::StoreU(hn::ReorderDemote2To(d16, hn::ShiftRight<scale_column_shift>(low),
                                         hn::ShiftRight<scale_column_shift>(high)),
@@ -72,7 +72,7 @@ HWY_INLINE void combine_at(const Columns& columns, std::int64_t x, std::int16_t*
     store(sum_2, sum_3, line + x + half);
 }
 
-// Column pass for a whole row; the last vectors overlap the previous ones.
+// Runs the column pass for a whole row; the last vectors overlap the previous ones.
 void combine_rows(const Columns& columns, std::int64_t count, std::int16_t* line) {
     const auto step = 2 * static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<std::int16_t>()));
     if (count < step) {
@@ -84,7 +84,7 @@ void combine_rows(const Columns& columns, std::int64_t count, std::int16_t* line
         return;
     }
     for (std::int64_t x = 0; x + step <= count; x += step) combine_at(columns, x, line);
-    if (count % step != 0) combine_at(columns, count - step, line);  // recompute some elements
+    if (count % step != 0) combine_at(columns, count - step, line);  // recomputes some elements
 }
 
 // Types for the row pass of BGR: sums of blue, green, red and an unused lane per pixel.
@@ -100,7 +100,7 @@ HWY_INLINE hn::Vec<Block16> pixel_pair(const std::int16_t* pixels) {
                        hn::TableLookupBytes(hn::BitCast(d8, hn::LoadU(Block16(), pixels)), hn::Load(d8, order)));
 }
 
-// Row pass for one BGR pixel. `fixed_taps` 0 means any number.
+// Runs the row pass for one BGR pixel. `fixed_taps` is 0 if their number is not known at compile time.
 template <int fixed_taps>
 HWY_INLINE hn::Vec<Block32> weigh_bgr(const std::int16_t* pixels, const std::int16_t* weights, int taps) {
     const Block32 d32;
@@ -118,7 +118,7 @@ HWY_INLINE hn::Vec<hn::Half<Block8>> to_bytes(hn::Vec<Block32> low, hn::Vec<Bloc
     return hn::DemoteTo(hn::Half<Block8>(), hn::ReorderDemote2To(Block16(), low, high));
 }
 
-// Row pass for a row of BGR, four pixels at a time.
+// Runs the row pass for a row of BGR, four pixels at a time.
 template <int fixed_taps>
 void scale_row_bgr(const ScaleAxis& axis, const std::int16_t* line, std::uint8_t* out) {
     HWY_ALIGN static constexpr std::uint8_t without_fourth[16] = {0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15};
@@ -142,7 +142,7 @@ void scale_row_bgr(const ScaleAxis& axis, const std::int16_t* line, std::uint8_t
     }
 }
 
-// Row pass for one gray pixel: eight taps at a time, whose products add up to four partial sums.
+// Runs the row pass for one gray pixel: eight taps at a time, whose products add up to four partial sums.
 template <int fixed_taps>
 HWY_INLINE hn::Vec<Block32> weigh_gray(const std::int16_t* pixels, const std::int16_t* weights, int taps) {
     const Block32 d32;
@@ -154,7 +154,7 @@ HWY_INLINE hn::Vec<Block32> weigh_gray(const std::int16_t* pixels, const std::in
     return sum;
 }
 
-// Row pass for a row of gray, eight pixels at a time.
+// Runs the row pass for a row of gray, eight pixels at a time.
 template <int fixed_taps>
 void scale_row_gray(const ScaleAxis& axis, const std::int16_t* line, std::uint8_t* out) {
     const Block32 d32;
@@ -199,7 +199,7 @@ void scale_row(const ScaleAxis& axis, int channels, const std::int16_t* line, st
 
 }  // namespace
 
-// Makes rows of the result: the column pass into one line, then the row pass, row by row.
+// Computes rows of the result one by one: the column pass into a line, then the row pass.
 void scale_rows(const ScaleAxis& columns, const ScaleAxis& rows, const ImageRows<const std::uint8_t>& in,
                 const ImageRows<std::uint8_t>& out) {
     const int channels = in.view.shape().channels;
@@ -229,7 +229,7 @@ namespace framewire {
 
 HWY_EXPORT(scale_rows);
 
-// Blocks exist if the faster method applies.
+// Blocks exist if the faster method can be used.
 void Scale::make_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const {
     if (blocks_.empty())
         HWY_DYNAMIC_DISPATCH(scale_rows)(columns_, rows_, in, out);
@@ -240,7 +240,7 @@ void Scale::make_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<s
 void Scale::run(const FilterImages<MemorySpace::host>& images) const {
     validate(images.in, from_, "scale's image");
     validate(images.out, to_, "scale's result");
-    // As many rows that neighbouring rows of the result, which read the same rows of the image, find them in a core's
+    // Chunks are so large that neighbouring rows of the result, which read the same image rows, find them in a core's
     // L2 cache.
     const auto bytes_a_row = to_.row_bytes() + from_.row_bytes() * std::max(from_.height / to_.height, 1);
     const auto rows_each = std::max<std::int64_t>(span_bytes / bytes_a_row, 1);
@@ -271,7 +271,8 @@ void Scale::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<st
 
 #endif
 
-// Resizing on the CPU if neighbouring pixels of the result read nearly the same source pixels. Per tile of columns:
+// Resizing on the CPU if neighbouring pixels of the result read nearly the same source pixels. For each tile of
+// columns:
 //
 //   split_row()        each row of the image once: channels to planes, kept in a ring of rows
 //   combine_planes()   column pass: rows of the ring -> line, channel by channel
@@ -290,13 +291,13 @@ using PlaneWords = hn::Repartition<std::int32_t, PlaneBytes>;
 // Bytes per vector, 16 or 32.
 constexpr int plane_lanes = static_cast<int>(hn::MaxLanes(PlaneBytes()));
 
-// Samples of the image per tile, over all channels; a multiple of the vector length.
+// Number of image samples per tile, over all channels; a multiple of the vector length.
 constexpr int tile_samples = 3 * 1024;
-// Pixels of the image per tile.
+// Returns the number of image pixels per tile.
 constexpr int tile_px(int channels) { return tile_samples / channels; }
 // Vectors write, and blocks read, up to this many pixels beyond a tile.
 constexpr int tile_slack_px = 64;
-// Distance from one channel of a tile's row to the next.
+// Returns the distance from one channel of a tile's row to the next.
 constexpr std::int64_t channel_samples(int channels) { return tile_px(channels) + tile_slack_px; }
 
 // Working memory of a tile: the image rows that it reads, with separate channels, and one row of results of the column
@@ -306,12 +307,12 @@ struct ScaleTile {
     HWY_ALIGN std::uint8_t rows[scale_planes_most_taps][tile_samples + 3 * tile_slack_px];
     // Results of the column pass, channel by channel.
     HWY_ALIGN std::int16_t line[tile_samples + 3 * tile_slack_px];
-    int row_at[scale_planes_most_taps];  // image row in each of `rows`, or -1
-    int begin, count;                    // pixels of the tile, in whole vectors; some may lie beyond the image
+    int row_at[scale_planes_most_taps];  // image row stored in each of `rows`, or -1
+    int begin, count;                    // pixels of the tile, in whole vectors; some pixels may lie beyond the image
 };
 
-// Interleaving bytes of two 32-byte vectors works within their halves. Exchanging the middle quarters first leaves the
-// results in order.
+// Exchanges the middle quarters of a 32-byte vector. Interleaving bytes of such vectors works within their halves, so
+// this leaves the results in order.
 HWY_INLINE hn::Vec<PlaneBytes> quarters_in_turn(hn::Vec<PlaneBytes> bytes) {
     if constexpr (plane_lanes == 32) {
         const hn::Repartition<std::uint64_t, PlaneBytes> d64;
@@ -348,14 +349,14 @@ void split_row(const std::uint8_t* row, int width, const ScaleTile& tile, std::u
     }
 }
 
-// Loads two adjacent weights, as multiply_add_pairs() takes them.
+// Loads two adjacent weights in the form that multiply_add_pairs() takes.
 HWY_INLINE std::int32_t two_weights(const std::int16_t* weights) {
     std::int32_t pair;
     std::memcpy(&pair, weights, sizeof pair);
     return pair;
 }
 
-// Column pass for one channel. `fixed_pairs` 0 means any number.
+// Runs the column pass for one channel. `fixed_pairs` is 0 if their number is not known at compile time.
 template <int fixed_pairs>
 HWY_INLINE void combine_planes(const std::uint8_t* const* rows, const std::int16_t* weights, int pairs, int count,
                                std::int16_t* line) {
@@ -370,7 +371,7 @@ HWY_INLINE void combine_planes(const std::uint8_t* const* rows, const std::int16
         for (int pair = 0; pair < pairs; ++pair) {
             const auto even = hn::Load(d8, rows[2 * pair] + x), odd = hn::Load(d8, rows[2 * pair + 1] + x);
             const auto weight = hn::BitCast(d16, hn::Set(d32, two_weights(weights + 2 * pair)));
-            // Bytes of two rows next to each other, widened by interleaving with zeros.
+            // Interleaves the bytes of two rows, then widens them by interleaving with zeros.
             const auto low = hn::InterleaveLower(d8, even, odd), high = hn::InterleaveUpper(d8, even, odd);
             const auto weigh = [&](hn::Vec<PlaneBytes> taps)
                                    HWY_ATTR { return multiply_add_pairs(d32, hn::BitCast(d16, taps), weight); };
@@ -400,7 +401,7 @@ HWY_INLINE hn::Vec<PlaneBytes> blocks_of(const std::int16_t* line, std::int64_t 
     }
 }
 
-// Row pass for as many results as a vector has bytes: a group, or half of one.
+// Runs the row pass for as many results as a vector has bytes: a group, or half of one.
 template <int channels, int fixed_pairs>
 HWY_INLINE void weigh_group(const ScaleBlocks& blocks, const ScaleTile& tile, int group, int half,
                             hn::Vec<PlaneBytes>* out) {
@@ -449,7 +450,7 @@ HWY_INLINE void weigh_group(const ScaleBlocks& blocks, const ScaleTile& tile, in
         out[channel] = narrow_in_blocks(d8, halves[channel][0], halves[channel][1]);
 }
 
-// Row pass for groups `begin` to `end` - 1 of a row of the result that is `width` pixels wide.
+// Runs the row pass for groups `begin` to `end` - 1 of a row of the result that is `width` pixels wide.
 template <int channels, int fixed_pairs>
 void weigh_rows(const ScaleBlocks& blocks, const ScaleTile& tile, int begin, int end, int width, std::uint8_t* out) {
     const PlaneBytes d8;
@@ -476,7 +477,7 @@ void weigh_rows(const ScaleBlocks& blocks, const ScaleTile& tile, int begin, int
         }
 }
 
-// End of the groups, starting with `begin`, whose pixels fit a tile; at least one group.
+// Returns the end of the groups from `begin` on whose pixels fit a tile; at least one group.
 int tile_groups(const ScaleBlocks& blocks, int begin, int most_px) {
     const int first = blocks.group_begin(begin);
     int end = begin + 1;
@@ -484,7 +485,7 @@ int tile_groups(const ScaleBlocks& blocks, int begin, int most_px) {
     return end;
 }
 
-// Makes all rows of one tile: splits image rows that are not in the tile yet, then the two passes.
+// Computes all rows of one tile: splits the image rows that are not in the tile yet, then runs the two passes.
 template <int channels>
 void scale_tile(const ScaleAxis& columns, const ScaleBlocks& blocks, const ImageRows<const std::uint8_t>& in,
                 const ImageRows<std::uint8_t>& out, int begin, int end, ScaleTile& tile) {
@@ -502,7 +503,7 @@ void scale_tile(const ScaleAxis& columns, const ScaleBlocks& blocks, const Image
         const int first = columns.first[static_cast<std::size_t>(y)];
         const std::uint8_t* rows[3][scale_planes_most_taps];
         for (int tap = 0; tap < columns.stride; ++tap) {
-            // Rows that a previous row of the result has already split are reused.
+            // Reuse rows that were split for a previous row of the result.
             const int row = std::min(first + tap, in.range().end - 1), slot = row % columns.stride;
             if (tile.row_at[slot] != row) {
                 split_row<channels>(in.row(row), width, tile, tile.rows[slot]);
@@ -520,11 +521,12 @@ void scale_tile(const ScaleAxis& columns, const ScaleBlocks& blocks, const Image
 
 }  // namespace
 
-// Makes rows of the result, tile by tile from left to right.
+// Computes rows of the result, tile by tile from left to right.
 void scale_planes_rows(const ScaleAxis& columns, const ScaleBlocks& blocks, const ImageRows<const std::uint8_t>& in,
                        const ImageRows<std::uint8_t>& out) {
     ScaleTile tile;
-    std::memset(tile.line, 0, sizeof tile.line);  // blocks read beyond the image with weight 0; keep it initialised
+    // Blocks read beyond the image with weight 0; the elements must still be initialised.
+    std::memset(tile.line, 0, sizeof tile.line);
     for (int begin = 0; begin < blocks.groups();) {
         const int end = tile_groups(blocks, begin, tile_px(in.view.shape().channels));
         if (in.view.shape().channels == 3)
@@ -555,12 +557,12 @@ void scale_rows_in_planes(const ScaleAxis& columns, const ScaleBlocks& blocks, c
 
 #if HWY_ONCE
 
-// Registry entry of `scale`, the evaluation of its sizes, and the choice of methods for the CPU.
+// The registry entry of `scale`, the evaluation of its sizes, and the choice of methods for the CPU.
 
 namespace framewire {
 namespace {
 
-// The method that a chain names.
+// Returns the method that a chain names.
 ScaleMethod method_from(const ParameterValues& values) {
     const auto& text = values.text("method");
     if (text == "area") return ScaleMethod::area;
@@ -568,7 +570,8 @@ ScaleMethod method_from(const ParameterValues& values) {
     return text == "bicubic" ? ScaleMethod::bicubic : ScaleMethod::lanczos;
 }
 
-// Shape of the result. Throws Error{usage} if the weights do not belong to the image or a side is too large.
+// Returns the shape of the result. Throws Error{usage} if the weights do not belong to the image or a side is too
+// large.
 Shape scaled(const AxisTaps& down, const AxisTaps& along, const Shape& shape) {
     validate(shape, "scale's image");
     if (down.from != shape.height || along.from != shape.width)
@@ -579,8 +582,8 @@ Shape scaled(const AxisTaps& down, const AxisTaps& along, const Shape& shape) {
     return to;
 }
 
-// The side that keeps the aspect ratio, given the other one: the nearest multiple of -`asked`, but at least one
-// multiple.
+// Returns the side that keeps the aspect ratio, given the other side: the nearest multiple of -`asked`, but at least
+// one multiple.
 int in_ratio(int asked, int other_to, int other_from, int from) {
     const auto multiple = std::int64_t{-asked};
     const auto divisor = multiple * other_from;
@@ -607,7 +610,7 @@ ScaleParameters scale_parameters(const ParameterValues& values, const Shape& sha
     return {width, height, method_from(values)};
 }
 
-// The blocks for the CPU, if they can be used.
+// Returns the blocks for the CPU, or none if they cannot be used.
 ScaleBlocks blocks_for(const ScaleAxis& columns, const ScaleAxis& rows, const Executor& executor) {
     if (executor.backend() != Backend::cpu || columns.stride > scale_planes_most_taps) return {};
     return scale_blocks(rows);
@@ -615,7 +618,7 @@ ScaleBlocks blocks_for(const ScaleAxis& columns, const ScaleAxis& rows, const Ex
 
 }  // namespace
 
-// Weights of a method for images.
+// Computes the weights of a method for images.
 Scale::Scale(ScaleParameters parameters, const Shape& shape, Executor& executor)
     : Scale(scale_taps(parameters.method, {shape.height, parameters.height}),
             scale_taps(parameters.method, {shape.width, parameters.width}), shape, executor) {}
@@ -681,9 +684,9 @@ FilterInfo scale_info() {
 namespace framewire {
 namespace {
 
-// Number of 16-bit source pixels among which the taps of a block can lie: one 16-byte shuffle.
+// Number of 16-bit source pixels that contain all taps of a block: one 16-byte shuffle.
 constexpr int block_reach = 8;
-// Limit on the taps of a pixel; a single pixel may read a whole image, which would not fit a tile.
+// Limit on the taps of a pixel. A single pixel may read a whole image, which would not fit a tile.
 constexpr int most_taps = 32;
 
 }  // namespace
@@ -693,13 +696,14 @@ int ScaleBlocks::group_begin(int group) const {
     return *std::min_element(of_group, of_group + group_blocks);
 }
 
-// The last pair of taps of a block reads block_reach pixels from its first one.
+// The last pair of taps of a block reads block_reach pixels, counted from the first pixel of the pair.
 int ScaleBlocks::group_end(int group) const {
     const auto* of_group = first.data() + group * group_blocks;
     return *std::max_element(of_group, of_group + group_blocks) + 2 * (pairs - 1) + block_reach;
 }
 
-// First finds each block's first source pixel and gives up if a block spans too many; then stores shuffles and weights.
+// Finds each block's first source pixel, and gives up if a block spans too many pixels; then stores shuffles and
+// weights.
 ScaleBlocks scale_blocks(const ScaleAxis& axis) {
     constexpr int group_px = ScaleBlocks::group_px, block_px = ScaleBlocks::block_px;
     if (axis.taps > most_taps) return {};
@@ -715,7 +719,7 @@ ScaleBlocks scale_blocks(const ScaleAxis& axis) {
         if (most - least + 2 > block_reach) return {};
         blocks.first.push_back(least);
     }
-    // For every vector: the shuffles of both blocks, then their weights pair by pair.
+    // Store the shuffles of both blocks for every vector, then their weights, pair by pair.
     for (int group = 0; group < groups; ++group)
         for (int two = 0; two < ScaleBlocks::group_blocks / 2; ++two) {
             // Calls body(x, first source pixel of its block) for the eight pixels of a vector.

@@ -17,29 +17,29 @@ namespace framewire {
 namespace {
 
 constexpr int threads_per_block = 128;
-constexpr int group = 4;  // elements of a row that a thread of columns_kernel combines
+constexpr int group = 4;  // elements of a row that one thread of columns_kernel computes
 
 // One axis in device memory, with its weights in pairs.
 struct AxisOnDevice {
-    // First source pixel, per pixel of the result.
+    // First source pixel of each pixel of the result.
     const std::int32_t* first;
-    const std::int32_t* pairs;  // [index * pairs_each + pair] along y, [pair * to + index] along x
-    int from, to, pairs_each;   // pairs: [index * pairs_each + pair] along y, [pair * to + index] along x
+    const std::int32_t* pairs;  // weights: [index * pairs_each + pair] along y, [pair * to + index] along x
+    int from, to, pairs_each;   // source and result size, and number of pairs per pixel of the result
 };
 
-// Everything that a launch needs; passed as a kernel parameter.
+// Arguments of the kernels.
 struct Job {
     AxisOnDevice columns, rows;
     cuda::KernelImage<const std::uint8_t> in;
     cuda::KernelImage<std::uint8_t> out;
     std::int16_t* line;  // results of the column pass for each row of the result
     int row_elements;    // elements per line
-    int line_stride;     // in elements
+    int line_stride;     // distance between lines, in elements
 };
 
-// The two weights of a pair.
+// Returns the first weight of a pair.
 __device__ int low_weight(std::int32_t pair) { return static_cast<std::int16_t>(pair); }
-// The second weight of a pair.
+// Returns the second weight of a pair.
 __device__ int high_weight(std::int32_t pair) { return pair >> 16; }
 
 // Rounds, shifts and clamps a sum.
@@ -47,7 +47,7 @@ __device__ int held(int sum, int shift, int least, int most) {
     return min(max((sum + (1 << (shift - 1))) >> shift, least), most);
 }
 
-// Loads four elements of a row starting at `x`; those beyond its end are 0.
+// Loads four elements of a row starting at `x`; elements beyond the end of the row are 0.
 __device__ std::uint32_t load_four(const std::uint8_t* row, int x, int elements, bool aligned) {
     if (aligned && x + group <= elements) return *reinterpret_cast<const std::uint32_t*>(row + x);
     std::uint32_t bytes = 0;
@@ -56,7 +56,7 @@ __device__ std::uint32_t load_four(const std::uint8_t* row, int x, int elements,
     return bytes;
 }
 
-// Column pass: one thread per four elements. blockIdx.y counts rows of the result, blockIdx.z frames.
+// Runs the column pass: one thread per four elements. blockIdx.y counts rows of the result, blockIdx.z frames.
 __global__ void __launch_bounds__(threads_per_block) columns_kernel(Job job, bool aligned) {
     const int x = static_cast<int>(blockIdx.x * threads_per_block + threadIdx.x) * group;
     const int y = static_cast<int>(blockIdx.y), frame = static_cast<int>(blockIdx.z);
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(threads_per_block) columns_kernel(Job job, boo
     *reinterpret_cast<short4*>(line) = result;
 }
 
-// Row pass: one thread per pixel. blockIdx.y counts rows, blockIdx.z frames.
+// Runs the row pass: one thread per pixel. blockIdx.y counts rows, blockIdx.z frames.
 template <int channels>
 __global__ void __launch_bounds__(threads_per_block) rows_kernel(Job job) {
     const int x = static_cast<int>(blockIdx.x * threads_per_block + threadIdx.x);
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(threads_per_block) rows_kernel(Job job) {
         out[channel] = static_cast<std::uint8_t>(held(sums[channel], scale_row_shift, 0, 255));
 }
 
-// Number of frames whose lines are kept in memory at a time. More would not make the GPU busier.
+// Returns the number of frames whose lines are kept in memory at a time. More frames would not make the GPU busier.
 int frames_at_a_time(const Shape& to, std::int64_t line_bytes) {
     constexpr std::int64_t most_bytes = std::int64_t{64} << 20;
     const auto frames = most_bytes / (line_bytes * to.height);
@@ -139,7 +139,7 @@ AxisOnDevice upload_axis(const ScaleAxis& axis, bool transposed, cuda::DeviceBuf
 
 }  // namespace
 
-// Uploads the weights and allocates the lines; launches use them in turn for groups of frames.
+// Uploads the weights and allocates the lines, which groups of frames use one after the other.
 FilterOnDevice Scale::plan_for_cuda() const {
     const auto& stream = executor_->stream();
     const auto memory = std::make_shared<Memory>();
@@ -166,7 +166,7 @@ FilterOnDevice Scale::plan_for_cuda() const {
             cuda::Launch(executor->stream(),
                          dim3(cuda::blocks(job.row_elements, threads_per_block * group), height, frames),
                          threads_per_block)(columns_kernel, part, aligned);
-            // Row pass of the same frames.
+            // Row pass for the same frames.
             const dim3 grid(cuda::blocks(to.width, threads_per_block), height, frames);
             if (to.channels == 3)
                 cuda::Launch(executor->stream(), grid, threads_per_block)(rows_kernel<3>, part);

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <numbers>
 
-// Weights for resizing: exact ones from the kernels, and their rounding to fixed point. The rules are in
-// scale_axis.hpp.
+// Weights for resizing: the exact weights of the kernels, and rounding them to fixed point. scale_axis.hpp has the
+// rules.
 
 namespace framewire {
 namespace {
 
-// Half the width of a kernel, in pixels.
+// Returns half the width of a kernel, in pixels.
 double reach_of(ScaleMethod method) {
     return method == ScaleMethod::bilinear ? 1 : method == ScaleMethod::bicubic ? 2 : 3;
 }
@@ -18,7 +18,7 @@ double reach_of(ScaleMethod method) {
 // The kernels, as functions of the distance from their center.
 double triangle(double x) { return std::max(0.0, 1 - std::abs(x)); }
 
-// Keys's piecewise cubic, by Horner's scheme.
+// Computes Keys's piecewise cubic by Horner's scheme.
 double cubic(double x) {
     constexpr double a = -0.5;
     x = std::abs(x);
@@ -27,16 +27,16 @@ double cubic(double x) {
     return 0;
 }
 
-// sin(pi x) / (pi x)
+// Returns sin(pi x) / (pi x).
 double sinc(double x) {
     x *= std::numbers::pi;
     return x == 0 ? 1 : std::sin(x) / x;
 }
 
-// A sinc windowed by a sinc three times as wide.
+// Windows a sinc by a sinc three times as wide.
 double lanczos(double x) { return std::abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0; }
 
-// Value of a method's kernel at distance x.
+// Returns the value of a method's kernel at distance x.
 double kernel(ScaleMethod method, double x) {
     switch (method) {
         case ScaleMethod::bilinear: return triangle(x);
@@ -45,8 +45,8 @@ double kernel(ScaleMethod method, double x) {
     }
 }
 
-// Weights of ScaleMethod::area: for each pixel the share of it that lies in the interval which pixel `index` covers.
-// Computed exactly, in units of 1 / (4 * ratio_to) pixels.
+// Returns the weights of ScaleMethod::area: the share of each pixel that lies in the interval that pixel `index`
+// covers. Computed exactly, in units of 1 / (4 * ratio_to) pixels.
 ExactTaps covered(const ScaleGrid& grid, int index) {
     const std::int64_t unit = std::int64_t{4} * grid.ratio_to, covers = std::int64_t{4} * grid.ratio_from;
     const auto begin =
@@ -57,7 +57,7 @@ ExactTaps covered(const ScaleGrid& grid, int index) {
     };
     ExactTaps taps{pixel_at(begin), {}};
     for (std::int64_t pixel = taps.first, last = pixel_at(end - 1); pixel <= last; ++pixel) {
-        // Beyond the image, its nearest pixel counts.
+        // Beyond the image, the nearest pixel of the image counts.
         const auto from = pixel == 0 ? begin : std::max(begin, pixel * unit);
         const auto to = pixel == grid.from - 1 ? end : std::min(end, (pixel + 1) * unit);
         taps.weights.push_back(static_cast<double>(to - from) / static_cast<double>(covers));
@@ -68,8 +68,8 @@ ExactTaps covered(const ScaleGrid& grid, int index) {
 }  // namespace
 
 ExactTaps exact_scale_taps(ScaleMethod method, const ScaleGrid& grid, int index) {
-    // Sample the kernel at all pixels that it reaches and normalise; pixels outside are added to the nearest one
-    // inside.
+    // Sample the kernel at all pixels that it reaches, and normalise. The weights of pixels outside the image are added
+    // to the nearest pixel inside.
     if (method == ScaleMethod::area) return covered(grid, index);
     const double scale = static_cast<double>(grid.ratio_from) / grid.ratio_to, width = std::max(scale, 1.0);
     const double reach = reach_of(method) * width;
@@ -100,8 +100,8 @@ ScaleAxis scale_axis(const AxisTaps& all_exact, int multiple) {
     ScaleAxis axis{.from = all_exact.from, .to = all_exact.to};
     std::vector<Taps> all;
     for (int index = 0; index < axis.to; ++index) {
-        // Round the running sum instead of single weights, which bounds every partial sum and makes the total exact.
-        // Zeros at both ends are dropped.
+        // Round the running sum instead of single weights, which bounds the error of every partial sum and makes the
+        // total exact. Drop zeros at both ends.
         const auto exact = all_exact.of(index);
         Taps taps{exact.first, {}};
         double exact_so_far = 0;

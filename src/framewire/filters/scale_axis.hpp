@@ -7,7 +7,7 @@
 
 namespace framewire {
 
-/// Interpolation kernel. All kernels widen when an image shrinks, so that none of them aliases.
+/// Interpolation kernel. All kernels become wider when an image shrinks, so that none of them aliases.
 enum class ScaleMethod {
     area,      ///< mean of the area that a pixel of the result covers
     bilinear,  ///< triangle over 2 pixels
@@ -18,17 +18,17 @@ enum class ScaleMethod {
 /// Fractional bits of the weights.
 inline constexpr int scale_weight_bits = 14;
 
-/// Position of a result's samples on an image's, along one axis. The center of sample i lies at (i + 1/2 + shift_to /
-/// 4) * ratio_from / ratio_to - shift_from / 4 - 1/2 in the image. For images, the ratio is that of their sides and the
-/// shifts are 0. Chroma planes have the ratio of their luma plane, and are shifted by their siting.
+/// Position of a result's samples in an image, along one axis. The center of sample i lies at (i + 1/2 + shift_to / 4)
+/// * ratio_from / ratio_to - shift_from / 4 - 1/2 in the image. For images, the ratio is that of their sides and the
+/// shifts are 0. Chroma planes have the ratio of their luma plane, and their siting shifts them.
 struct ScaleGrid {
     int from, to;                      ///< number of samples of the image and of the result, 1 to max_side_px
     int ratio_from, ratio_to;          ///< scale factor, as a fraction
-    int shift_from = 0, shift_to = 0;  ///< in quarters of a sample
+    int shift_from = 0, shift_to = 0;  ///< shifts in quarters of a sample
 
-    /// Grid of an image: no shift, and the ratio of its sides.
+    /// Makes the grid of an image: no shift, and the ratio of its sides.
     constexpr ScaleGrid(int all_from, int all_to) : ScaleGrid(all_from, all_to, all_from, all_to) {}
-    /// Any grid, in the order of the members.
+    /// Makes any grid; the arguments are in the order of the members.
     constexpr ScaleGrid(int all_from, int all_to, int part_from, int part_to, int by_from = 0, int by_to = 0)
         : from(all_from), to(all_to), ratio_from(part_from), ratio_to(part_to), shift_from(by_from), shift_to(by_to) {}
 };
@@ -46,12 +46,12 @@ struct ScaleGrid {
 struct ScaleAxis {
     int from = 0, to = 0;               ///< pixels of the image and of the result
     int taps = 0;                       ///< maximum number of taps of any pixel
-    int stride = 0;                     ///< taps per pixel, padded with zeros
-    std::vector<std::int32_t> first{};  ///< first source pixel, per pixel of the result
-    /// Weights, `stride` per pixel of the result.
+    int stride = 0;                     ///< taps stored per pixel, padded with zeros
+    std::vector<std::int32_t> first{};  ///< first source pixel of each pixel of the result
+    /// Weights, `stride` for each pixel of the result.
     std::vector<std::int16_t> weights{};
 
-    /// Weights of one pixel of the result.
+    /// Returns the weights of one pixel of the result.
     const std::int16_t* weights_of(int index) const {
         return weights.data() + static_cast<std::size_t>(index) * static_cast<std::size_t>(stride);
     }
@@ -61,7 +61,7 @@ struct ScaleAxis {
 struct ExactTaps {
     /// First source pixel.
     int first;
-    std::vector<double> weights;  ///< for consecutive pixels, all inside the image; they sum to 1
+    std::vector<double> weights;  ///< weights of consecutive pixels, all inside the image; they sum to 1
 };
 
 /// Exact weights of all pixels along an axis.
@@ -72,14 +72,14 @@ struct AxisTaps {
     std::function<ExactTaps(int index)> of;
 };
 
-/// Exact weights of a scaling method.
+/// Returns the exact weights of a scaling method.
 AxisTaps scale_taps(ScaleMethod method, const ScaleGrid& grid);
 
 /// Rounds exact weights to fixed point. The stride becomes a multiple of `multiple`. Padding taps may lie beyond the
 /// image's last pixel; all taps with a weight lie inside.
 ScaleAxis scale_axis(const AxisTaps& exact, int multiple);
 
-/// Exact weights of pixel `index` of a result.
+/// Returns the exact weights of pixel `index` of a result.
 ExactTaps exact_scale_taps(ScaleMethod method, const ScaleGrid& grid, int index);
 
 }  // namespace framewire

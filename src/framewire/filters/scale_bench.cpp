@@ -17,14 +17,14 @@ namespace {
 struct Case {
     ScaleMethod method;
     const char* name;
-    int flags;  // for libswscale
+    int flags;  // flags of libswscale
 };
 constexpr Case cases[] = {{ScaleMethod::area, "area", SWS_AREA},
                           {ScaleMethod::bilinear, "bilinear", SWS_BILINEAR},
                           {ScaleMethod::bicubic, "bicubic", SWS_BICUBIC},
                           {ScaleMethod::lanczos, "lanczos", SWS_LANCZOS}};
 
-// sws_scale() runs on the calling thread only. From BGR to BGR it converts through YUV.
+// Scales with sws_scale(), which runs on the calling thread only. From BGR to BGR it converts through YUV.
 std::function<void(HostView<std::uint8_t>, HostView<std::uint8_t>)> swscale(int channels, int width, int height,
                                                                             int flags) {
     const auto format = channels == 3 ? AV_PIX_FMT_BGR24 : AV_PIX_FMT_GRAY8;

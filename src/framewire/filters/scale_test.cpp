@@ -61,7 +61,7 @@ TEST_P(ScaleTest, EveryMethodEqualsTheFixedPointFormula) {
         }
 }
 
-// Windows that contain the whole image, and many pixels that share one source pixel.
+// Tests windows that contain the whole image, and many pixels that share one source pixel.
 TEST_P(ScaleTest, ExtremeSizesEqualTheFixedPointFormula) {
     for (const auto& method : methods)
         for (const int channels : {3, 1}) {
@@ -71,8 +71,8 @@ TEST_P(ScaleTest, ExtremeSizesEqualTheFixedPointFormula) {
         }
 }
 
-// Several tiles of 1024 pixels with a partial last one, and scale factors near the limit at which neighbours are too
-// far apart for blocks of four.
+// Tests several tiles of 1024 pixels with a partial last one, and scale factors near the limit at which neighbours are
+// too far apart for blocks of four.
 TEST_P(ScaleTest, WideImagesEqualTheFixedPointFormula) {
     for (const auto& method : methods)
         for (const int channels : {3, 1}) {
@@ -116,7 +116,7 @@ TEST(ScaleAxis, SameSizeKeepsEveryPixel) {
     }
 }
 
-// Values of the kernels in cases where they are known.
+// Compares the kernels with known values.
 TEST(ScaleAxis, MatchesKnownWeights) {
     const auto twice = exact_scale_taps(ScaleMethod::bilinear, {4, 8}, 3);  // its center is at 1.25
     ASSERT_EQ(twice.first, 1);
@@ -128,13 +128,13 @@ TEST(ScaleAxis, MatchesKnownWeights) {
     ASSERT_EQ(half.first, 0);
     EXPECT_NEAR(half.weights.at(0), 2 / 3.0, 1e-12);
     EXPECT_NEAR(half.weights.at(1), 1 / 3.0, 1e-12);
-    // At -0.25: the part of the window outside the image counts for pixel 0.
+    // The center is at -0.25: the part of the window outside the image counts for pixel 0.
     const auto edge = exact_scale_taps(ScaleMethod::bilinear, {4, 8}, 0);
     ASSERT_EQ(edge.first, 0);
     EXPECT_NEAR(edge.weights.at(0), 1, 1e-12);
 }
 
-// Chroma sited on the left pixel, in a plane of half the width: its center is a quarter of a sample to the left.
+// Chroma is sited on the left pixel, in a plane of half the width, so its center is a quarter of a sample to the left.
 TEST(ScaleAxis, MatchesKnownWeightsOfShiftedSamples) {
     const ScaleGrid left(8, 4, 16, 8, -1, -1);
     const auto between = exact_scale_taps(ScaleMethod::bilinear, {8, 8, 1, 1, 0, -1}, 3);  // a quarter before sample 3
@@ -146,7 +146,7 @@ TEST(ScaleAxis, MatchesKnownWeightsOfShiftedSamples) {
     EXPECT_NEAR(covered.weights.at(0), 0.125, 1e-12);
     EXPECT_NEAR(covered.weights.at(1), 0.5, 1e-12);
     EXPECT_NEAR(covered.weights.at(2), 0.375, 1e-12);
-    // From -0.25 on: the first sample counts for what lies outside.
+    // The area starts at -0.25: the first sample counts for the part outside the image.
     const auto rim = exact_scale_taps(ScaleMethod::area, left, 0);
     ASSERT_EQ(rim.first, 0);
     EXPECT_NEAR(rim.weights.at(0), 0.625, 1e-12);
@@ -155,7 +155,7 @@ TEST(ScaleAxis, MatchesKnownWeightsOfShiftedSamples) {
     EXPECT_EQ(outside.weights, std::vector<double>{1});
 }
 
-// Detail finer than the result's pixels is averaged and does not alias: stripes one pixel wide become gray.
+// Detail finer than the result's pixels is averaged and does not alias: stripes that are one pixel wide become gray.
 TEST(ScaleAxis, ShrinkingDoesNotAlias) {
     const Shape shape{1, 96, 960, 1};
     HostImage in(shape), out({1, 32, 320, 1});

@@ -31,8 +31,8 @@
 #include <type_traits>
 #include <utility>
 
-// Drawing of text on the CPU, row by row: the coverage of a row by glyphs is gathered first, then the row is blended in
-// vectors. Rows that the text does not reach are only copied.
+// Draws text on the CPU, row by row: first gathers the coverage of a row by glyphs, then blends the row in vectors.
+// Rows that the text does not reach are only copied.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
@@ -42,16 +42,16 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using DWords = hn::ScalableTag<std::uint16_t>;
 using VWords = hn::VFromD<DWords>;
-using DBytes = hn::Rebind<std::uint8_t, DWords>;  // half a vector of bytes: as many lanes as DWords
+using DBytes = hn::Rebind<std::uint8_t, DWords>;  // half a vector of bytes, with as many lanes as DWords
 using VBytes = hn::VFromD<DBytes>;
 
-// divide_by_255() for vectors.
+// Computes divide_by_255() for vectors.
 VWords divided_by_255(VWords value) {
     const auto raised = hn::Add(value, hn::Set(DWords(), 128));
     return hn::ShiftRight<8>(hn::Add(raised, hn::ShiftRight<8>(raised)));
 }
 
-// blend() for vectors, given color * alpha and 255 - alpha.
+// Computes blend() for vectors, given color * alpha and 255 - alpha.
 VBytes blended(VBytes under, VWords color_times_alpha, VWords rest) {
     const auto sum = hn::Add(hn::Mul(hn::PromoteTo(DWords(), under), rest), color_times_alpha);
     return hn::DemoteTo(DBytes(), hn::BitCast(hn::RebindToSigned<DWords>(), divided_by_255(sum)));
@@ -59,7 +59,7 @@ VBytes blended(VBytes under, VWords color_times_alpha, VWords rest) {
 
 }  // namespace
 
-// Blends pixels with a color, each by its coverage times the color's alpha.
+// Blends pixels with a colour; the alpha of each is its coverage times the colour's alpha.
 void blend_pixels(const Color& color, const std::uint8_t* coverage, int channels, std::int64_t pixels,
                   std::uint8_t* out) {
     const DBytes d8;
@@ -113,8 +113,8 @@ HWY_EXPORT(blend_pixels);
 
 namespace {
 
-// Largest coverage of each pixel of row y, from `area.x_begin` on, by any glyph. Returns false if no glyph reaches the
-// row.
+// Writes the largest coverage of each pixel of row y by any glyph, from `area.x_begin` on. Returns false if no glyph
+// reaches the row.
 bool cover_row(const std::vector<PlacedGlyph>& glyphs, const std::uint8_t* atlas, const Area& area, int y,
                std::uint8_t* coverage) {
     bool any = false;
@@ -132,7 +132,7 @@ bool cover_row(const std::vector<PlacedGlyph>& glyphs, const std::uint8_t* atlas
 
 }  // namespace
 
-// Draws box and text over the row's current content.
+// Draws the box and the text over the row's current content.
 void Text::draw_row(int y, std::uint8_t* row) const {
     const auto& place = layout_.place();
     if (y < place.covered.y_begin || y >= place.covered.y_end) return;
@@ -150,7 +150,7 @@ void Text::draw_row(int y, std::uint8_t* row) const {
         draw(place.covered, style_.color);
 }
 
-// Rows of all frames in parallel.
+// Draws the rows of all frames in parallel.
 void Text::run(const FilterImages<MemorySpace::host>& images) const {
     validate(images.in, shape_, "text's image");
     validate(images.out, shape_, "text's result");
@@ -192,7 +192,7 @@ struct NamedColor {
     std::uint32_t rgb;
 };
 
-// The names that users may write; to_string() uses them, too.
+// Names that users may write and that to_string() returns.
 constexpr NamedColor named_colors[] = {
     {"white", 0xFFFFFF}, {"black", 0x000000},  {"gray", 0x808080}, {"red", 0xFF0000},     {"green", 0x00FF00},
     {"blue", 0x0000FF},  {"yellow", 0xFFFF00}, {"cyan", 0x00FFFF}, {"magenta", 0xFF00FF}, {"orange", 0xFFA500}};
@@ -200,7 +200,7 @@ constexpr std::string_view allowed =
     "#rrggbb or one of white, black, gray, red, green, blue, yellow, cyan, magenta, orange, optionally followed by @0 "
     "to @1 for the alpha";
 
-// Parses the color without its alpha, as 0xRRGGBB.
+// Parses a colour without its alpha, as 0xRRGGBB.
 std::optional<std::uint32_t> read_rgb(std::string_view text) {
     if (text.size() == 7 && text[0] == '#') return number_in<std::uint32_t>(text.substr(1), 16);
     const auto found = std::find_if(std::begin(named_colors), std::end(named_colors),
@@ -210,7 +210,7 @@ std::optional<std::uint32_t> read_rgb(std::string_view text) {
 
 }  // namespace
 
-// The alpha is optional and rounded to 1/255.
+// The alpha is optional, and is rounded to 1/255.
 Color parse_color(std::string_view text, std::string_view what) {
     const auto at = text.find('@');
     const auto rgb = read_rgb(text.substr(0, at));
@@ -220,7 +220,7 @@ Color parse_color(std::string_view text, std::string_view what) {
     return {pixel_of(*rgb & 255, *rgb >> 8 & 255, *rgb >> 16), static_cast<int>(std::lround(255 * *alpha))};
 }
 
-// A name if the color has one, otherwise #rrggbb; the alpha only if it is not opaque.
+// Returns the colour's name if it has one, otherwise #rrggbb; appends the alpha only if the colour is not opaque.
 std::string to_string(const Color& color) {
     const auto rgb = channel_of(color.pixel, 2) << 16 | channel_of(color.pixel, 1) << 8 | channel_of(color.pixel, 0);
     const auto named = std::ranges::find(named_colors, static_cast<std::uint32_t>(rgb), &NamedColor::rgb);
@@ -231,28 +231,28 @@ std::string to_string(const Color& color) {
 
 }  // namespace framewire
 
-// Parsing of the text filter's template, and filling in its tokens. The constructor computes the longest text that the
-// tokens can produce and reserves memory for it, so that fill() never allocates.
+// Parses the text filter's template and fills in its tokens. The constructor computes the longest text that the tokens
+// can produce and reserves memory for it, so that fill() never allocates.
 
 namespace framewire {
 namespace {
 
-// In the order of TextTemplate::Token, with the most characters that each can produce.
+// Names in the order of TextTemplate::Token, each with the maximum number of characters that the token can produce.
 struct TokenName {
     std::string_view name;
     std::size_t most_characters;
 };
-// The widths bound what append() can produce.
+// The numbers limit what append() can produce.
 constexpr TokenName tokens[] = {{"fps", 8},   {"process_ms", 9}, {"bandwidth", 12}, {"changed", 7}, {"frame", 20},
                                 {"time", 14}, {"source", 256},   {"read_ms", 9},    {"send_ms", 9}};
 constexpr std::string_view token_list =
     "{fps} {process_ms} {bandwidth} {changed} {frame} {time} {source} {read_ms} {send_ms} {clock} {clock:%H:%M:%S}";
 
-// Name of the clock token, and its default format.
+// Name of the clock token, and the default format of the clock.
 constexpr std::string_view clock_name = "clock", clock_default = "%Y-%m-%d %H:%M:%S";
-constexpr std::int64_t last_clock_s = 253402300799;  // end of the year 9999, because a year has four digits
+constexpr std::int64_t last_clock_s = 253402300799;  // end of the year 9999, because a year has at most four digits
 
-// The strftime conversions that are allowed, with the most characters that each can produce.
+// The strftime conversions that are allowed, each with the maximum number of characters that it can produce.
 struct Conversion {
     char letter;
     std::size_t most_characters;
@@ -262,14 +262,14 @@ constexpr Conversion conversions[] = {{'a', 3}, {'A', 9}, {'b', 3}, {'B', 9}, {'
                                       {'S', 2}, {'T', 8}, {'y', 2}, {'Y', 4}, {'z', 5}, {'%', 1}};
 constexpr std::string_view conversion_list = "%a %A %b %B %d %e %F %H %I %j %m %M %p %R %S %T %y %Y %z %%";
 
-// Maximum number of characters of a conversion; 0 if it is not allowed.
+// Returns the maximum number of characters of a conversion, or 0 if the conversion is not allowed.
 std::size_t most_characters_of(char conversion) {
     const auto* found = std::find_if(std::begin(conversions), std::end(conversions),
                                      [&](const auto& one) { return one.letter == conversion; });
     return found == std::end(conversions) ? 0 : found->most_characters;
 }
 
-// The local time, clamped to the years that four digits can show.
+// Returns the local time, clamped to years that four digits can show.
 std::tm local_time(std::int64_t seconds) {
     const auto time = static_cast<std::time_t>(std::clamp<std::int64_t>(seconds, 0, last_clock_s - 86400));
     std::tm parts{};
@@ -277,19 +277,20 @@ std::tm local_time(std::int64_t seconds) {
     return parts;
 }
 
-// Clamps to what fits the token's width; NaN becomes 0.
+// Clamps a value to what fits the token's width; NaN becomes 0.
 double held(double value, double most) { return value > 0 ? std::min(value, most) : 0; }
 
 using Buffer = std::array<char, 64>;
 
-// Formats into a buffer without allocating; cuts off what does not fit.
+// Formats into a buffer without allocating; truncates text that does not fit.
 template <class... Values>
 std::string_view format(Buffer& buffer, fmt::format_string<Values...> text, Values&&... values) {
     const auto result = fmt::format_to_n(buffer.data(), buffer.size(), text, std::forward<Values>(values)...);
     return {buffer.data(), std::min(result.size, buffer.size())};
 }
 
-// Bits per second in kb/s, Mb/s or Gb/s. The limits make values that round up to 1000.0 use the next unit.
+// Formats bits per second in kb/s, Mb/s or Gb/s. The limits are such that values that would round up to 1000.0 use the
+// next unit.
 std::string_view format_bandwidth(Buffer& buffer, double bits_per_s) {
     const auto held_bits = held(bits_per_s, 999.9e9);
     if (held_bits >= 0.99995e9) return format(buffer, "{:.1f} Gb/s", held_bits / 1e9);
@@ -297,18 +298,18 @@ std::string_view format_bandwidth(Buffer& buffer, double bits_per_s) {
     return format(buffer, "{:.1f} kb/s", held_bits / 1e3);
 }
 
-// Hours, minutes, seconds and milliseconds.
+// Formats hours, minutes, seconds and milliseconds.
 std::string_view format_time(Buffer& buffer, double seconds) {
     const auto ms = static_cast<std::int64_t>(held(seconds, 9999.0 * 3600) * 1000 + 0.5);
     return format(buffer, "{}:{:02}:{:02}.{:03}", ms / 3600000, ms / 60000 % 60, ms / 1000 % 60, ms % 1000);
 }
 
-// C0 and C1 control characters, and DEL.
+// Returns true for C0 and C1 control characters and for DEL.
 bool is_control(char32_t character) { return character < 0x20 || (character >= 0x7F && character < 0xA0); }
 
 }  // namespace
 
-// The token with a name, if there is one.
+// Returns the token with a name, if there is one.
 std::optional<TextTemplate::Token> TextTemplate::token_from(std::string_view name) {
     const auto found =
         std::find_if(std::begin(tokens), std::end(tokens), [&](const auto& one) { return one.name == name; });
@@ -369,7 +370,7 @@ TextTemplate::TextTemplate(std::string_view text) {
 }
 
 std::size_t TextTemplate::add_clock(std::string_view format) {
-    if (!std::exchange(has_clock_, true)) tzset();  // reads a file now, so that localtime_r need not do so later
+    if (!std::exchange(has_clock_, true)) tzset();  // reads a file now, so that localtime_r need not read it later
     has_tokens_ = true;
     std::size_t most_characters = 0;
     while (!format.empty()) {
@@ -436,7 +437,7 @@ void TextTemplate::append(Token token, const FrameValues& values) {
     }
 }
 
-// One conversion of strftime. Bytes outside ASCII are reduced to seven bits.
+// Appends one conversion of strftime. Bytes outside ASCII are reduced to seven bits.
 void TextTemplate::append(ClockPart part, const std::tm& clock) {
     const char wanted[] = {'%', part.conversion, '\0'};
     char text[32];
@@ -445,7 +446,7 @@ void TextTemplate::append(ClockPart part, const std::tm& clock) {
     for (const char letter : words) append(static_cast<char32_t>(static_cast<unsigned char>(letter) & 0x7F));
 }
 
-// The local time is computed once per frame.
+// Computes the local time once per frame.
 std::u32string_view TextTemplate::fill(const FrameValues& values) {
     filled_.clear();
     const auto clock = has_clock_ ? local_time(values.clock_s) : std::tm{};
@@ -461,7 +462,7 @@ std::u32string_view TextTemplate::fill(const FrameValues& values) {
 
 }  // namespace framewire
 
-// Parameters and plan of Text.
+// Parameters of Text, and its plan.
 
 namespace framewire {
 namespace {
@@ -469,7 +470,7 @@ namespace {
 // Limits of the font size.
 constexpr int min_size_px = 4, max_size_px = 512;
 
-// The color for an image's channels; gray for one channel.
+// Returns the colour for an image's channels: gray for one channel.
 Color for_channels(Color color, int channels) {
     if (channels == 3) return color;
     const auto weights = gray_weights(GrayMethod::weighted);
@@ -524,7 +525,7 @@ const TextParameters& checked(const TextParameters& parameters) {
 
 }  // namespace
 
-// Draws all glyphs that the text can need in advance, so that frames only need a layout.
+// Draws all glyphs that the text can need in advance, so that only the layout remains for each frame.
 Text::Text(const TextParameters& parameters, const Shape& shape, Executor& executor)
     : shape_((validate(shape, "text's image"), shape)),
       executor_(&executor),
@@ -535,7 +536,7 @@ Text::Text(const TextParameters& parameters, const Shape& shape, Executor& execu
       layout_(parameters.x, parameters.y, parameters.box ? parameters.size_px / 4 : -1, shape, max_text_characters) {
     if (executor.backend() == Backend::cuda) {
         const auto& coverage = atlas_.coverage();
-        device_coverage_ = cuda::DeviceBuffer(coverage.size() + 1);  // not empty even without a visible glyph
+        device_coverage_ = cuda::DeviceBuffer(coverage.size() + 1);  // not empty, even if no glyph is visible
         cuda::upload(coverage.data(), device_coverage_.data(), coverage.size(), executor.stream());
         executor.stream().synchronize();
         device_layout_ = cuda::DeviceBuffer(sizeof(TextPlace) + max_text_characters * sizeof(PlacedGlyph));
@@ -572,7 +573,7 @@ FilterInfo text_info() {
 
 }  // namespace framewire
 
-// Finding fonts through fontconfig, or by the path of a file.
+// Finds fonts through fontconfig or by the path of a file.
 
 namespace framewire {
 namespace {
@@ -580,7 +581,7 @@ namespace {
 using Config = std::unique_ptr<FcConfig, decltype(&FcConfigDestroy)>;
 using Pattern = std::unique_ptr<FcPattern, decltype(&FcPatternDestroy)>;
 
-// A text property of a fontconfig pattern; null if it has no value with this index.
+// Returns a text property of a fontconfig pattern, or null if it has no value with this index.
 const char* text_of(const Pattern& pattern, const char* property, int index) {
     FcChar8* text = nullptr;
     return FcPatternGetString(pattern.get(), property, index, &text) == FcResultMatch
@@ -588,12 +589,13 @@ const char* text_of(const Pattern& pattern, const char* property, int index) {
                : nullptr;
 }
 
-// Compares names as fontconfig does, without regard to case.
+// Compares names as fontconfig does, ignoring case.
 bool same_family(const char* a, const char* b) {
     return FcStrCmpIgnoreCase(reinterpret_cast<const FcChar8*>(a), reinterpret_cast<const FcChar8*>(b)) == 0;
 }
 
-// fontconfig always returns some font. Only its family name shows that the requested family is missing.
+// Returns true if the font belongs to the family. fontconfig always returns some font; only the font's family name
+// shows that the requested family is missing.
 bool is_of_family(const Pattern& found, const char* family) {
     constexpr std::string_view generic[] = {"sans", "sans-serif", "serif", "mono", "monospace"};
     if (std::find(std::begin(generic), std::end(generic), family) != std::end(generic)) return true;
@@ -613,7 +615,7 @@ bool names_font_file(std::string_view wanted) {
            std::ranges::any_of(endings, [&](auto ending) { return lower.ends_with(ending); });
 }
 
-// Asks for fonts with outlines only, because glyphs are drawn at any size.
+// Requests only fonts with outlines, because glyphs are drawn at any size.
 FontFile find_font(const std::string& wanted) {
     if (names_font_file(wanted)) {
         std::error_code ignored;
@@ -621,7 +623,7 @@ FontFile find_font(const std::string& wanted) {
         fail(ErrorCode::usage, "font file '{}' does not exist", wanted);
     }
 
-    // A separate configuration; the process's own belongs to other users of fontconfig.
+    // A separate configuration, because the process's own belongs to other users of fontconfig.
     const Config config(FcInitLoadConfigAndFonts(), &FcConfigDestroy);
     const auto* name = wanted.empty() ? "sans" : wanted.c_str();
     const Pattern pattern(FcNameParse(reinterpret_cast<const FcChar8*>(name)), &FcPatternDestroy);
@@ -652,26 +654,26 @@ FontFile find_font(const std::string& wanted) {
 
 #include FT_FREETYPE_H
 
-// Rasterising glyphs with FreeType. Fonts come from users, so sizes that a file states are checked or clamped before
+// Rasterises glyphs with FreeType. Fonts come from users, so sizes that a file states are checked or clamped before
 // they are used.
 
 namespace framewire {
 namespace {
 
-// Limit on the coverage of all glyphs of one text.
+// Limit on the memory for the coverage of all glyphs of a text.
 constexpr std::size_t max_coverage_bytes = 64 << 20;
 
 using Library = std::unique_ptr<std::remove_pointer_t<FT_Library>, decltype(&FT_Done_FreeType)>;
 using Face = std::unique_ptr<std::remove_pointer_t<FT_Face>, decltype(&FT_Done_Face)>;
 
-// A FreeType library for one atlas alone.
+// Opens a FreeType library that a single atlas uses.
 Library open_library() {
     FT_Library library = nullptr;
     if (FT_Init_FreeType(&library) != 0) fail(ErrorCode::internal, "FreeType cannot be initialized");
     return {library, &FT_Done_FreeType};
 }
 
-// Opens a font file at a size. Throws Error{usage} unless it is a font with outlines.
+// Opens a font file at a size. Throws Error{usage} if it is not a font with outlines.
 Face open_face(const Library& library, const FontFile& font, int size_px) {
     FT_Face face = nullptr;
     if (FT_New_Face(library.get(), font.path.c_str(), font.face, &face) != 0)
@@ -682,7 +684,7 @@ Face open_face(const Library& library, const FontFile& font, int size_px) {
     return opened;
 }
 
-// Fonts store lengths in 64ths of a pixel.
+// Converts a length to whole pixels; fonts store lengths in 64ths of a pixel.
 int rounded_px(FT_Pos length) { return static_cast<int>((length + 32) >> 6); }
 
 // Draws one glyph and appends its coverage.
@@ -711,12 +713,12 @@ Glyph draw(const Face& face, FT_UInt index, const FontFile& font, std::vector<st
 
 }  // namespace
 
-// The box for missing characters comes first; characters without a glyph share it.
+// Draws the box for missing characters first; characters without a glyph share it.
 GlyphAtlas::GlyphAtlas(const FontFile& font, int size_px, std::u32string_view characters) {
     const auto library = open_library();
     const auto face = open_face(library, font, size_px);
     const auto& metrics = face->size->metrics;
-    // Clamped to sensible line heights, whatever the file says.
+    // Line heights are clamped to sensible values, whatever the file states.
     ascent_px_ = std::clamp(rounded_px(metrics.ascender), 1, 4 * size_px);
     line_px_ = std::clamp(rounded_px(metrics.height), 1, 4 * size_px);
     missing_ = draw(face, 0, font, coverage_);
@@ -726,7 +728,7 @@ GlyphAtlas::GlyphAtlas(const FontFile& font, int size_px, std::u32string_view ch
     }
 }
 
-// Binary search; the characters were added in ascending order.
+// Uses a binary search: the characters were added in ascending order.
 const Glyph& GlyphAtlas::glyph(char32_t character) const {
     const auto found = std::lower_bound(glyphs_.begin(), glyphs_.end(), character,
                                         [](const auto& entry, char32_t wanted) { return entry.first < wanted; });
@@ -735,13 +737,13 @@ const Glyph& GlyphAtlas::glyph(char32_t character) const {
 
 namespace {
 
-// The part of an area that lies in the picture.
+// Returns the part of an area that lies in the picture.
 Area clipped(Area area, int width, int height) {
     return {std::clamp(area.x_begin, 0, width), std::clamp(area.y_begin, 0, height), std::clamp(area.x_end, 0, width),
             std::clamp(area.y_end, 0, height)};
 }
 
-// The smallest area that contains both.
+// Returns the smallest area that contains both areas.
 Area joined(const Area& a, const Area& b) {
     if (a.empty()) return b;
     if (b.empty()) return a;
@@ -749,7 +751,7 @@ Area joined(const Area& a, const Area& b) {
             std::max(a.y_end, b.y_end)};
 }
 
-// Removes the first line from the text and returns it without the character that ends it.
+// Removes the first line from the text and returns it without its end-of-line character.
 std::u32string_view take_line(std::u32string_view& text) {
     const auto end = std::min(text.find(U'\n'), text.size());
     const auto line = text.substr(0, end);
@@ -757,7 +759,7 @@ std::u32string_view take_line(std::u32string_view& text) {
     return line;
 }
 
-// Width of a line in pixels.
+// Returns the width of a line in pixels.
 int width_of(std::u32string_view line, const GlyphAtlas& atlas) {
     int width = 0;
     for (const auto character : line) width += atlas.glyph(character).advance;
@@ -772,8 +774,8 @@ TextLayout::TextLayout(int x, int y, int box_margin_px, const Shape& picture, st
     glyphs_.reserve(most_characters);
 }
 
-// Two passes over the lines: the first finds the size of the text, which decides where negative positions lie; the
-// second positions the glyphs.
+// Passes over the lines twice: first to find the size of the text, which determines where negative positions lie, then
+// to position the glyphs.
 void TextLayout::arrange(std::u32string_view text, const GlyphAtlas& atlas) {
     int text_width = 0;
     for (auto rest = text; !rest.empty();) text_width = std::max(text_width, width_of(take_line(rest), atlas));
@@ -792,7 +794,7 @@ void TextLayout::arrange(std::u32string_view text, const GlyphAtlas& atlas) {
             const auto& glyph = atlas.glyph(character);
             const int x = pen + glyph.left, y = base_line - glyph.top;
             pen += glyph.advance;
-            // The part of the glyph in the picture.
+            // The part of the glyph that lies in the picture.
             const auto seen = clipped({x, y, x + glyph.width, y + glyph.height}, width_, height_);
             if (seen.empty()) continue;
             glyphs_.push_back({x, y, glyph.offset, glyph.width, glyph.height});

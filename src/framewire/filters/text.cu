@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
-// Drawing of text on the GPU. store_kernel() copies a layout, passed as arguments, to device memory; text_kernel()
-// draws it. Both are ordered by the stream, so every frame shows the layout set before it.
+// Draws text on the GPU. store_kernel() copies a layout, passed as arguments, to device memory; text_kernel() draws the
+// layout. The stream orders both, so every frame shows the layout that was set before it.
 
 namespace framewire {
 namespace {
@@ -15,20 +15,20 @@ namespace {
 constexpr int tile_width = 32, tile_height = 8;
 constexpr int threads_per_block = tile_width * tile_height;
 
-// The part of a layout that one launch carries to the GPU, as kernel arguments. The driver copies arguments
+// The part of a layout that one launch transfers to the GPU as kernel arguments. The driver copies arguments
 // immediately, so the CPU may change its layout at once, and there is no buffer to wait for. Every driver accepts 4 KiB
 // of arguments.
 struct LayoutPiece {
-    // As many as the arguments of a launch have room for.
+    // Number of glyphs that fit the arguments of a launch.
     static constexpr int most_glyphs = 250;
     TextPlace place;
-    // Range of glyphs in this launch.
+    // The glyphs in this launch: first index and number.
     int first, count;
     PlacedGlyph glyphs[most_glyphs];
 };
 static_assert(sizeof(LayoutPiece) + 2 * sizeof(void*) <= 4096);
 
-// One block; the first launch of a layout also stores its extent.
+// Stores a piece, with a single block. The first launch of a layout also stores its extent.
 __global__ void store_kernel(LayoutPiece piece, TextPlace* place, PlacedGlyph* glyphs) {
     const auto thread = static_cast<int>(threadIdx.x);
     if (thread < piece.count) glyphs[piece.first + thread] = piece.glyphs[thread];
@@ -42,7 +42,7 @@ struct Picture {
     int channels, first_frame;
 };
 
-// The layout in device memory, and the glyphs' coverage.
+// Layout in device memory, and the coverage of its glyphs.
 struct Layout {
     const TextPlace* place;
     const PlacedGlyph* glyphs;
@@ -54,7 +54,7 @@ __device__ bool holds(const Area& area, int x, int y) {
     return x >= area.x_begin && x < area.x_end && y >= area.y_begin && y < area.y_end;
 }
 
-// Largest coverage of pixel (x, y) of the block's tile by any glyph. Called by all threads of the block.
+// Returns the largest coverage of pixel (x, y) of the block's tile by any glyph. All threads of the block must call it.
 __device__ std::uint32_t cover(const Layout& layout, int glyphs, int tile_x, int tile_y, int x, int y) {
     __shared__ PlacedGlyph near[threads_per_block];
     __shared__ int near_count;
@@ -63,7 +63,7 @@ __device__ std::uint32_t cover(const Layout& layout, int glyphs, int tile_x, int
     for (int first = 0; first < glyphs; first += threads_per_block) {
         if (thread == 0) near_count = 0;
         __syncthreads();
-        // Collect the glyphs that reach the tile, in any order; the largest coverage does not depend on it.
+        // Collect the glyphs that reach the tile, in any order, because the largest coverage does not depend on it.
         if (first + thread < glyphs) {
             const auto glyph = layout.glyphs[first + thread];
             if (glyph.x < tile_x + tile_width && glyph.x + glyph.width > tile_x && glyph.y < tile_y + tile_height &&
@@ -84,13 +84,13 @@ __device__ std::uint32_t cover(const Layout& layout, int glyphs, int tile_x, int
     return most;
 }
 
-// The grid does not depend on the text, so that a CUDA graph can be replayed for every text. Its blocks share the tiles
-// of the area that the text currently covers.
+// Draws the text. The grid does not depend on the text, so that a CUDA graph can be replayed for every text. The blocks
+// share the tiles of the area that the text currently covers.
 __global__ void __launch_bounds__(threads_per_block, 4) text_kernel(Picture picture, Layout layout, TextStyle style) {
     const auto place = *layout.place;
     const auto& covered = place.covered;
     if (covered.empty()) return;
-    // Tiles of the area that the text covers.
+    // Number of tiles in the area that the text covers.
     const int tiles_across = (covered.x_end - covered.x_begin + tile_width - 1) / tile_width;
     const int tiles_down = (covered.y_end - covered.y_begin + tile_height - 1) / tile_height;
     const auto frame = static_cast<std::int64_t>(picture.first_frame) + blockIdx.y;
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(threads_per_block, 4) text_kernel(Picture pict
         const int tile_x = covered.x_begin + tile % tiles_across * tile_width;
         const int tile_y = covered.y_begin + tile / tiles_across * tile_height;
         const int x = tile_x + static_cast<int>(threadIdx.x), y = tile_y + static_cast<int>(threadIdx.y);
-        // Alpha of the text at this pixel.
+        // The text's alpha at this pixel.
         const auto share = divide_by_255(cover(layout, place.glyphs, tile_x, tile_y, x, y) *
                                          static_cast<std::uint32_t>(style.color.alpha));
         const bool in_box = holds(place.box, x, y);
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(threads_per_block, 4) text_kernel(Picture pict
 
 }  // namespace
 
-// As many launches as the glyphs need.
+// Makes as many launches as the glyphs need.
 void Text::store_layout() const {
     LayoutPiece piece;
     piece.place = layout_.place();
@@ -136,7 +136,7 @@ void Text::store_layout() const {
     } while (piece.first < piece.place.glyphs);
 }
 
-// Copies the image and draws over it.
+// Copies the image and draws the text over it.
 void Text::run(const FilterImages<MemorySpace::device>& images) const {
     validate(images.in, shape_, "text's image");
     validate(images.out, shape_, "text's result");
@@ -145,7 +145,7 @@ void Text::run(const FilterImages<MemorySpace::device>& images) const {
     cuda::copy(in, out, executor_->stream());
     const auto* place = device_layout_.as<TextPlace>();
     const Layout layout{place, reinterpret_cast<const PlacedGlyph*>(place + 1), device_coverage_.data()};
-    constexpr std::int64_t most_blocks = 264;  // two per multiprocessor of a large GPU
+    constexpr std::int64_t most_blocks = 264;  // at most two per multiprocessor of a large GPU
     const auto tiles = cuda::parts(shape_.width, tile_width) * std::int64_t{cuda::parts(shape_.height, tile_height)};
     cuda::for_frames(shape_.frames, 1, [&](int frame, int frames) {
         const dim3 grid(static_cast<unsigned>(std::min(tiles, most_blocks)), static_cast<unsigned>(frames));

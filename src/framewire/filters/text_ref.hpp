@@ -8,7 +8,8 @@
 
 namespace framewire {
 
-/// Reference for tests and benchmarks: the formula, pixel by pixel. Takes the glyphs' positions from the layout.
+/// Computes the formula pixel by pixel, as the reference for tests and benchmarks. Takes the glyphs' positions from the
+/// layout.
 inline void text_reference(const Text& text, HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     const auto blend = [](double under, double color, double alpha) {
         return std::floor((under * (255 - alpha) + color * alpha) / 255 + 0.5);

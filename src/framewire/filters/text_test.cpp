@@ -17,7 +17,7 @@
 namespace framewire {
 namespace {
 
-// The font of these tests. FRAMEWIRE_TEST_FONT names its file if fontconfig does not know it.
+// Returns the font of these tests. FRAMEWIRE_TEST_FONT names its file if fontconfig does not know it.
 const std::string& font() {
     static const std::string path = [] {
         if (const char* given = std::getenv("FRAMEWIRE_TEST_FONT")) return std::string(given);
@@ -30,7 +30,7 @@ const std::string& font() {
     return path;
 }
 
-// A machine may have no fonts. scripts/deps.sh installs this one, and the GPU bundle contains it.
+// Skips the test if the machine lacks the font. scripts/deps.sh installs it, and the GPU bundle contains it.
 void needs_font() {
     FRAMEWIRE_NEEDS(std::filesystem::exists(font()),
                     "no font DejaVu Sans on this machine (Debian: fonts-dejavu-core); FRAMEWIRE_TEST_FONT can name its "
@@ -105,7 +105,7 @@ TEST_P(TextTest, EqualsTheFormula) {
         }
 }
 
-// At every edge and corner, beyond them, and positioned from the right and lower edges.
+// Draws at every edge and corner, beyond them, and at positions relative to the right and lower edges.
 TEST_P(TextTest, ClipsAtAllEdges) {
     const Shape shape{2, 70, 110, 3};
     for (const int x : {-16384, -130, -60, -1, 0, 60, 109, 110, 16384})
@@ -131,7 +131,7 @@ TEST_P(TextTest, DrawsMoreGlyphsThanOneLaunchCarries) {
     run_on(text, shape, kit::executor(GetParam()));
 }
 
-// Values are set faster than a GPU draws them; each picture must still show its own.
+// Values are set faster than the GPU draws them; each picture must still show its own values.
 TEST_P(TextTest, FillsInEachFrame) {
     const Shape shape{1, 60, 400, 3};
     auto& executor = kit::executor(GetParam());
@@ -185,9 +185,9 @@ TEST_F(TextOnHost, DrawsTheGivenText) {
     EXPECT_GT(ink("I"), 255 * 20);       // a stem a few pixels wide and 23 high
     EXPECT_GT(ink("\u00c9"), ink("E"));  // the accent
     EXPECT_EQ(ink("II"), 2 * ink("I"));
-    EXPECT_EQ(ink("I\\nI"), 2 * ink("I"));            // the second line is drawn too
+    EXPECT_EQ(ink("I\\nI"), 2 * ink("I"));            // the second line is also drawn
     EXPECT_GT(ink("\\\\"), 0);                        // a backslash
-    EXPECT_EQ(ink("\xff"), ink("\uFFFD"));            // invalid UTF-8 has its own character
+    EXPECT_EQ(ink("\xff"), ink("\uFFFD"));            // invalid UTF-8 is drawn as U+FFFD
     EXPECT_EQ(ink("\U00012345"), ink("\U00012346"));  // characters that the font lacks share one box
     EXPECT_GT(ink("\U00012345"), 0);
 }
@@ -245,7 +245,7 @@ TEST(TextTemplate, FillsInTokens) {
     EXPECT_EQ(filled("{read_ms} {send_ms}", {.read_ms = 0.126, .send_ms = 1e300}), "0.13 99999.99");
 }
 
-// The local time of a frame, compared with the C library's result for the whole format.
+// Compares the local time of a frame with the C library's result for the whole format.
 TEST(TextTemplate, FillsInTheClock) {
     for (const std::time_t seconds : {0L, 1'700'000'000L, 253'402'000'000L}) {
         const FrameValues values{.clock_s = seconds};
@@ -339,7 +339,7 @@ TEST_F(TextOnHost, RejectsWrongParameters) {
     EXPECT_THROW(Text({.font = font()}, shape.with_channels(2), executor()), Error);
 }
 
-// A machine without any fonts reports that instead.
+// On a machine without any fonts, the error message states that there are no fonts.
 TEST_F(TextOnHost, RejectsUnknownFamilies) {
     try {
         Text({.font = "No Such Family"}, {1, 8, 8, 3}, executor());
@@ -358,7 +358,7 @@ TEST_F(TextOnHost, RejectsNonFontFiles) {
     const auto broken = folder / "broken.ttf";
     std::ofstream(broken) << "this is no font";
     expect_refused([&] { Text({.font = broken}, {1, 8, 8, 3}, executor()); }, "is not a font that FreeType can read");
-    // A font truncated anywhere is either rejected or drawn.
+    // A font file that is truncated anywhere is either rejected or drawn.
     std::ifstream whole_file(font(), std::ios::binary);
     const std::string whole((std::istreambuf_iterator<char>(whole_file)), {});
     for (std::size_t size = 0; size < whole.size(); size += whole.size() / 23) {

@@ -16,15 +16,15 @@ namespace framewire {
 // Upper levels become loops of two rounds, which keeps the code short; lower levels are written out.
 namespace {
 
-using Values = std::vector<int>;  // values by number; sorted unless stated otherwise
+using Values = std::vector<int>;  // numbers of values; the values are sorted unless stated otherwise
 
 /// Appends steps to a list. The same pair of values is compared only once.
 class Comparisons {
 public:
-    /// The first step produces value number `inputs`.
+    /// Starts without steps. The first step will produce value number `inputs`.
     explicit Comparisons(int inputs) : inputs_(inputs) {}
 
-    /// The smaller and the larger of two values.
+    /// Returns the smaller and the larger of two values.
     std::pair<int, int> sort_pair(int a, int b) {
         const std::pair key{std::min(a, b), std::max(a, b)};
         const auto [found, is_new] = made_.try_emplace(key, inputs_ + static_cast<int>(steps_.size()));
@@ -35,8 +35,8 @@ public:
         return {found->second, found->second + 1};
     }
 
-    /// Batcher's odd-even merge of two sorted lists of any length (Knuth, The Art of Computer Programming, volume 3,
-    /// section 5.3.4).
+    /// Merges two sorted lists of any length with Batcher's odd-even merge (Knuth, The Art of Computer Programming,
+    /// volume 3, section 5.3.4).
     Values merge(const Values& a, const Values& b) {
         if (a.empty()) return b;
         if (b.empty()) return a;
@@ -79,14 +79,13 @@ public:
         return lists[0];
     }
 
-    /// Call when the following steps read other inputs under the same numbers, so that earlier comparisons cannot be
-    /// reused.
+    /// Discards earlier comparisons. Call it when the following steps read other inputs under the same numbers.
     void forget() { made_.clear(); }
 
     const std::vector<NetworkStep>& steps() const { return steps_; }
 
 private:
-    // The values at `first`, first + 2, ...
+    // Returns the values at `first`, first + 2, ...
     static Values every_other(const Values& values, std::size_t first) {
         Values some;
         for (auto i = first; i < values.size(); i += 2) some.push_back(values[i]);
@@ -98,8 +97,8 @@ private:
     std::map<std::pair<int, int>, int> made_;
 };
 
-/// Pixels begin <= i < end of the tile along one axis. Their windows have the footprint's columns (or rows) end - 1 to
-/// begin + size - 1 in common and lie within begin to end + size - 2.
+/// Range of the tile's pixels along one axis, begin <= i < end. Their windows have the footprint's columns (or rows)
+/// end - 1 to begin + size - 1 in common and lie within begin to end + size - 2.
 struct Range {
     int begin, end;
     int length() const { return end - begin; }
@@ -107,15 +106,15 @@ struct Range {
     bool common(int i, int size) const { return i >= end - 1 && i < begin + size; }
     // Returns true if some window contains line `i`.
     bool reached(int i, int size) const { return i >= begin && i < end + size - 1; }
-    // The first and the second half.
+    // Returns the first and the second half.
     std::pair<Range, Range> halves() const {
         const int middle = (begin + end) / 2;
         return {{begin, middle}, {middle, end}};
     }
 };
 
-/// A part of the tile with the values already sorted for it: the core, which all of its windows have in common, and the
-/// columns and rows next to the core that only some windows have, restricted to the core's height and width.
+/// A part of the tile with the values already sorted for it: the core, which all windows of the part have in common,
+/// and the columns and rows next to the core that only some windows contain, limited to the core's height and width.
 struct Part {
     Range x, y;
     Values core;
@@ -126,7 +125,7 @@ struct Part {
 /// Builds the network for one tile; network() returns the result.
 class Builder {
 public:
-    /// Builds the whole network. The arguments are those of the functions at the end of this file.
+    /// Builds the whole network. The arguments are those of make_tile_network() and make_tile_network_of_strips().
     Builder(int size, int tile_width, int tile_height, int part_side, bool of_strips)
         : size_(size),
           tile_width_(tile_width),
@@ -144,7 +143,7 @@ public:
         for (; x < size; ++x) common.push_back(sorted_column(part_, x));
         part_.core = comparisons_.merge_all(common);
         while (std::max(part_.x.length(), part_.y.length()) > part_side) enter_loop();
-        // Columns of strips are extended by the pixels beyond the strips.
+        // Columns from strips are extended by the pixels beyond the strips.
         if (!loops_.empty()) begin_stage(of_strips ? std::vector{way_beyond_, loops_.back()} : loops_);
         for (x = part_.x.begin; x < part_.x.end + size - 1; ++x)
             if (!part_.x.common(x, size)) part_.columns[x] = sorted_column(part_, x);
@@ -155,11 +154,11 @@ public:
         solve(part_);
     }
 
-    /// The finished network.
+    /// Returns the finished network.
     TileNetwork network() const;
 
 private:
-    // All possible inputs. network() keeps them even if no step reads them, so that numbers stay simple.
+    // Returns all possible inputs. network() keeps them even if no step reads them, so that numbers stay simple.
     std::vector<NetworkInput> make_inputs() const {
         using enum NetworkInput::Kind;
         std::vector<NetworkInput> inputs;
@@ -173,9 +172,9 @@ private:
         return inputs;
     }
 
-    // Number of the pixel at (x, y) of the footprint.
+    // Returns the number of the pixel at (x, y) of the footprint.
     int input(int x, int y) const { return x + y * footprint_width_; }
-    // Inputs of one kind that belong to column `x`, in the order of their ranks.
+    // Returns the inputs of one kind that belong to column `x`, in the order of their ranks.
     Values given(NetworkInput::Kind kind, int x) const {
         Values values;
         for (std::size_t i = 0; i < inputs_.size(); ++i)
@@ -184,7 +183,7 @@ private:
     }
     Values strip(int x) const { return given(NetworkInput::Kind::strip, x); }
 
-    // The values of a column or a row of the footprint that all windows of the part contain.
+    // Sorts the values of a column of the footprint that all windows of the part contain.
     Values sorted_column(const Part& part, int x) {
         Values column;
         if (strip_height_ == 0) {
@@ -194,7 +193,7 @@ private:
         for (const int y : beyond_strips_) column.push_back(input(x, y));
         return comparisons_.merge(given(NetworkInput::Kind::column, x), comparisons_.sort(column));
     }
-    // Like sorted_column(), for a row.
+    // Sorts the values of a row in the same way.
     Values sorted_row(const Part& part, int y) {
         Values row;
         for (int x = part.x.end - 1; x < part.x.begin + size_; ++x) row.push_back(input(x, y));
@@ -207,8 +206,8 @@ private:
         comparisons_.forget();
     }
 
-    // Continues with half of the part: the first half, whose inputs are numbered. With strips, rows are added before
-    // columns, because most of each column is already sorted.
+    // Continues with the first half of the part, whose inputs are numbered. With strips, rows are added before columns,
+    // because most of each column is already sorted.
     void enter_loop() {
         drop_impossible_ranks(part_);
         const bool of_strips = strip_height_ > 0;
@@ -216,10 +215,10 @@ private:
         const auto whole = along_x ? part_.x : part_.y;
         auto& half = along_x ? part_.x : part_.y;
         half = whole.halves().first;
-        // The first half's core grows to the left, the second half's to the right by equally many lines.
+        // The first half's core grows to the left, the second half's to the right by the same number of lines.
         const int step = half.length(), across = whole.begin + size_ - (half.end - 1);
         auto shifts = loops_;
-        if (of_strips && along_x) shifts = {way_beyond_};  // pixels come only from beyond the strips
+        if (of_strips && along_x) shifts = {way_beyond_};  // new pixels lie only beyond the strips
         shifts.push_back(along_x ? NetworkOffset{across, 0} : NetworkOffset{0, across});
         begin_stage(shifts);
         loops_.push_back(along_x ? NetworkOffset{step, 0} : NetworkOffset{0, step});
@@ -232,8 +231,8 @@ private:
         part_.core = comparisons_.merge(part_.core, comparisons_.merge_all(added));
     }
 
-    // The core holds some of a window's size * size values. The unknown ones may all be larger, or all smaller; ranks
-    // that are not the median in either case are dropped.
+    // Drops ranks that cannot be the median. The core contains some of a window's size * size values; the unknown ones
+    // may all be larger, or all smaller, and ranks that are not the median in either case are impossible.
     void drop_impossible_ranks(Part& part) const {
         const int window = size_ * size_, middle = window / 2;
         const int known = (size_ - part.x.length() + 1) * (size_ - part.y.length() + 1);
@@ -243,7 +242,7 @@ private:
         part.dropped = first;
     }
 
-    // Divides a part until it has one pixel, whose median is then in its core.
+    // Divides a part until it has one pixel. The core then contains the pixel's median.
     void solve(Part part) {
         drop_impossible_ranks(part);
         if (part.x.length() == 1 && part.y.length() == 1) {
@@ -257,11 +256,11 @@ private:
             solve(along_x ? half_of<true>(part, half) : half_of<false>(part, half));
     }
 
-    // The half of a part that covers `half` of its x or y range.
+    // Returns the half of a part that covers `half` of its x or y range.
     template <bool along_x>
     Part half_of(const Part& part, Range half) {
-        const auto& lines = along_x ? part.columns : part.rows;   // by which the half's core grows
-        const auto& across = along_x ? part.rows : part.columns;  // which get longer by it
+        const auto& lines = along_x ? part.columns : part.rows;   // lines by which the half's core grows
+        const auto& across = along_x ? part.rows : part.columns;  // lines that become longer in the half
         Part child{along_x ? half : part.x, along_x ? part.y : half, {}, part.dropped, {}, {}};
         auto& child_lines = along_x ? child.columns : child.rows;
         auto& child_across = along_x ? child.rows : child.columns;
@@ -286,13 +285,13 @@ private:
     }
 
     int size_, tile_width_, tile_height_, footprint_width_, footprint_height_;
-    int strip_height_;  // 0 without strips
+    int strip_height_;  // 0 if there are no strips
     std::vector<NetworkInput> inputs_;
     Comparisons comparisons_;
-    std::vector<int> beyond_strips_;    // rows that the part's windows have in common besides those in strips
-    NetworkOffset way_beyond_{};        // from those rows to the second round's
-    Part part_;                         // inside the loops entered so far
-    std::vector<NetworkOffset> loops_;  // from a part to the second round's part
+    std::vector<int> beyond_strips_;    // rows that the part's windows have in common, except those in strips
+    NetworkOffset way_beyond_{};        // distance from those rows to the rows of the second round
+    Part part_;                         // part that remains inside the loops entered so far
+    std::vector<NetworkOffset> loops_;  // distances from a part to the part of the second round
     std::vector<NetworkStage> stages_;
     std::vector<int> medians_;
 };
@@ -301,7 +300,7 @@ private:
 TileNetwork Builder::network() const {
     const auto& steps = comparisons_.steps();
     const auto inputs = inputs_.size();
-    // Mark what the medians depend on, from the last step to the first.
+    // Mark the values that the medians depend on, from the last step to the first.
     std::vector<bool> needed(inputs + steps.size());
     for (const int value : medians_) needed[static_cast<std::size_t>(value)] = true;
     for (auto i = steps.size(); i-- > 0;)
@@ -344,7 +343,7 @@ TileNetwork make_tile_network_of_strips(int size, int tile_side) {
     return Builder(size, tile_side, tile_side, tile_side / 2, true).network();
 }
 
-// Sorts the columns first, because the tile networks use them as well as the sorted strip.
+// Sorts the columns first, because tile networks use both the sorted columns and the sorted strip.
 StripNetwork make_strip_network(int size, int tile_side) {
     StripNetwork network;
     network.width = tile_side;

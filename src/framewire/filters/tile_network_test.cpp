@@ -14,7 +14,7 @@ namespace {
 
 std::size_t at(int value) { return static_cast<std::size_t>(value); }
 
-// Value of an input, given the footprint's pixels, in the rounds that moved it by `shift`.
+// Returns the value of an input, given the footprint's pixels, in the rounds that move the input by `shift`.
 int input_value(const TileNetwork& network, const std::vector<int>& pixels, NetworkInput input, NetworkOffset shift) {
     const bool is_strip = input.kind == NetworkInput::Kind::strip;
     const int x = input.x + (is_strip ? 0 : shift.x), columns = is_strip ? network.tile_width : 1;
@@ -27,7 +27,7 @@ int input_value(const TileNetwork& network, const std::vector<int>& pixels, Netw
     return strip[at(input.y)];
 }
 
-// All values in the given rounds of the loops; bit 0 is the outermost loop.
+// Returns all values in the given rounds of the loops; bit 0 is the outermost loop.
 std::vector<int> values_of(const TileNetwork& network, const std::vector<int>& pixels, unsigned rounds) {
     std::vector<int> values(network.inputs.size());
     std::size_t stage = 0;
@@ -50,7 +50,7 @@ std::vector<int> values_of(const TileNetwork& network, const std::vector<int>& p
     return values;
 }
 
-// Median of the window at (x, y) of the tile, by selection.
+// Returns the median of the window at (x, y) of the tile, by selection.
 int median_of_window(const TileNetwork& network, const std::vector<int>& pixels, int x, int y) {
     std::vector<int> window;
     for (int dy = 0; dy < network.size; ++dy)
@@ -84,8 +84,8 @@ void check_medians(const TileNetwork& network, const std::vector<int>& pixels) {
     EXPECT_EQ(std::count(computed.begin(), computed.end(), false), 0);
 }
 
-// A network of minima and maxima that is correct for zeros and ones in every proportion is correct for all values (the
-// zero-one principle).
+// Checks a network with zeros and ones only, in every proportion: a network of minima and maxima that is correct for
+// them is correct for all values (the zero-one principle).
 void check_network(const TileNetwork& network, std::mt19937& random) {
     for (int round = 0; round < 30; ++round) {
         std::vector<int> pixels(at(network.footprint_width * network.footprint_height));
@@ -142,8 +142,8 @@ TEST(StripNetwork, SortsColumnsAndTheWhole) {
         }
 }
 
-// The cost of a tile: the numbers by which the tiles were chosen, which a change must not increase. The code is as long
-// as the network, however often loops repeat it.
+// Checks that the cost of a tile does not exceed the numbers that led to the choice of tiles. The code is as long as
+// the network, regardless of how often loops repeat it.
 void expect_at_most(const TileNetwork& network, std::size_t steps, std::size_t executed_steps) {
     EXPECT_LE(network.steps.size(), steps) << "size " << network.size;
     std::size_t executed = 0;
@@ -169,7 +169,7 @@ TEST(TileNetwork, NeedsFewSteps) {
     EXPECT_LE(make_strip_network(15, 4).steps.size(), 734u);
 }
 
-// Straight-line code needs every step to read only earlier values.
+// In straight-line code, every step must read only earlier values.
 TEST(TileNetwork, ReadsOnlyEarlierValues) {
     const auto network = make_tile_network(7, 4, 4, 4);
     for (std::size_t i = 0; i < network.steps.size(); ++i) {

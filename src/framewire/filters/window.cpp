@@ -7,7 +7,7 @@
 namespace framewire {
 namespace {
 
-// Pads pixel by pixel; used only for the few pixels outside the row.
+// Pads a row pixel by pixel; used only for the few pixels outside the row.
 void pad_pixels(const std::uint8_t* row, int width, int channels, int begin, int end, Border border,
                 std::uint8_t* out) {
     for (int x = begin; x < end; ++x) {
@@ -26,7 +26,7 @@ ParameterInfo border_parameter() {
                 "or black (zero)"};
 }
 
-// The pixels inside the row are copied at once; only those outside are mapped one by one.
+// Copies the pixels inside the row at once and maps only those outside one by one.
 void pad_row_part(const std::uint8_t* row, int width, int channels, int begin, int end, Border border,
                   std::uint8_t* padded) {
     const auto bytes = [=](int pixels) {

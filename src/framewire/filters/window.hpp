@@ -10,9 +10,9 @@
 
 namespace framewire {
 
-/// How a filter continues the image beyond its edges.
+/// Method to continue the image beyond its edges.
 enum class Border {
-    reflect101,  ///< mirrored at the outermost pixel, which is not repeated: dcb|abcd|cba
+    reflect101,  ///< mirrored at the outermost pixel, without repeating it: dcb|abcd|cba
     replicate,   ///< the nearest pixel repeated: aaa|abcd|ddd
     zero,        ///< black
 };
@@ -21,11 +21,12 @@ enum class Border {
 inline constexpr NamedValue<Border> border_names[] = {
     {"reflect101", Border::reflect101}, {"replicate", Border::replicate}, {"zero", Border::zero}};
 
-/// Name and help text of the `border` parameter, shared by the ParameterFields of every filter with a window.
+/// Returns the name and help text of the `border` parameter, shared by the ParameterFields of every filter with a
+/// window.
 ParameterInfo border_parameter();
 
 /// Maps `index`, which may lie any distance outside, to a pixel in 0..size - 1. Returns -1 if `border` is `zero` and
-/// the index lies outside. `size` is at least 1.
+/// the index lies outside. `size` must be at least 1.
 FRAMEWIRE_HOST_DEVICE constexpr int border_index(int index, int size, Border border) {
     if (index >= 0 && index < size) return index;
     if (border == Border::zero) return -1;
@@ -50,14 +51,14 @@ inline constexpr int max_window_px = 255;
 /// Extent of a window around its pixel: it covers -before to +after. A window of even size covers one more pixel
 /// before.
 struct WindowReach {
-    /// Number of pixels of the window before and after its own pixel.
+    /// Number of pixels that the window covers before and after its own pixel.
     int before, after;
 };
 
-/// Extent of a window of `size` pixels.
+/// Returns the extent of a window of `size` pixels.
 FRAMEWIRE_HOST_DEVICE constexpr WindowReach window_reach(int size) { return {size / 2, size - 1 - size / 2}; }
 
-/// A rectangle of one frame's result that one thread makes.
+/// A rectangle of one frame's result that one thread computes.
 struct WindowTile {
     /// Frame of the batch.
     int frame;
@@ -67,11 +68,11 @@ struct WindowTile {
     int y_begin, y_end;
 };
 
-/// Granularity of tile widths. Every tile but the last in a row is a multiple of this many pixels wide, so that the
-/// pixels which supply the border lie within its own windows.
+/// Granularity of tile widths. Every tile except the last in a row is a multiple of this many pixels wide, so that the
+/// pixels that supply the border lie within the tile's own windows.
 inline constexpr int tile_step_px = 64;
 
-/// Calls body(WindowTile) in parallel on tiles that cover a batch. Tiles are about `width_px` wide and at least
+/// Calls body(WindowTile) in parallel on tiles that cover a batch. Tiles are about `width_px` wide. They are at least
 /// `least_rows` high if the frame is, because every tile repeats the work for the rows above it.
 template <class Body>
 void for_window_tiles(const ThreadPool& pool, const Shape& shape, int width_px, int least_rows, Body&& body) {
@@ -96,8 +97,8 @@ void for_window_tiles(const ThreadPool& pool, const Shape& shape, int width_px, 
     });
 }
 
-/// The line of pixels that the windows of a tile see in one row: begin <= x < end, of which first <= x < last lie in
-/// the image. Also records, for every pixel outside, which pixel of the line supplies its value.
+/// Line of pixels that the windows of a tile read in one row: begin <= x < end, of which first <= x < last lie in the
+/// image. Also records which pixel of the line supplies the value of each pixel outside the image.
 class TileColumns {
 public:
     /// Computes the line for `tile` in an image of `shape`.
@@ -117,17 +118,16 @@ public:
         for (int x = last_; x < end_; ++x) look_up(x);
     }
 
-    /// Length of the line in elements: pixels times channels.
+    /// Returns the length of the line in elements: pixels times channels.
     int count() const { return (end_ - begin_) * channels_; }
-    /// The part of the line that lies in the image, in elements: its start in the row, its start in the line, and its
-    /// length.
+    /// Returns the start, in the image row, of the line's part that lies in the image, in elements.
     int image_begin() const { return first_ * channels_; }
-    /// Start of the image's part in the line.
+    /// Returns the start of that part in the line, in elements.
     int line_begin() const { return (first_ - begin_) * channels_; }
-    /// Length of the image's part.
+    /// Returns the length of that part, in elements.
     int image_count() const { return (last_ - first_) * channels_; }
 
-    /// Fills the elements outside the image from those inside, which the caller has written.
+    /// Fills the elements outside the image from those inside, which the caller must have written.
     template <class T>
     void fill_border(T* line) const {
         if (channels_ == 3)
@@ -163,37 +163,37 @@ private:
     std::int16_t from_[max_window_px];  // for each pixel outside the image, the index of its source pixel in the line
 };
 
-/// A weighted mean around each pixel with the same weights along rows and columns. Along one axis, pixel i becomes the
-/// sum over tap t of weights[t] * (pixel i + t - before); pixels outside the image come from the border.
+/// A weighted mean around each pixel, with the same weights along rows and columns. Along one axis, pixel i becomes the
+/// sum over tap t of weights[t] * (pixel i + t - before). The border supplies pixels outside the image.
 struct SeparableWindow {
-    std::vector<double> weights;  ///< sum to 1
-    int before;                   ///< taps before the pixel itself
+    std::vector<double> weights;  ///< weights, which sum to 1
+    int before;                   ///< number of taps before the pixel itself
     Border border;                ///< pixels outside the image
 };
 
-/// Bytes of input per chunk of work: small compared with a core's L2 cache, large compared with the cost of handing it
-/// to a thread.
+/// Bytes of input per chunk of work: small compared with a core's L2 cache, large enough to make the cost of handing a
+/// chunk to a thread negligible.
 inline constexpr std::int64_t span_bytes = 128 * 1024;
 
-/// A run of `pixels` pixels of a batch, starting at pixel `first` of row `row`; rows are counted through all frames. In
+/// A run of `pixels` pixels of a batch, starting at pixel `first` of row `row`; rows are numbered across all frames. In
 /// dense images a run may continue into the following rows.
 struct PixelRun {
     /// Row, first pixel in it, and number of pixels.
     std::int64_t row, first, pixels;
 
-    /// Address of the run's first byte in `image`.
+    /// Returns the address of the run's first byte in `image`.
     template <class T>
     T* in(HostView<T> image) const {
         return image.batch_row(row) + first * image.shape().channels;
     }
 };
 
-/// Calls body(PixelRun) in parallel on runs that cover a batch of `shape`: large chunks across rows if `all_dense` says
-/// that all images are dense, otherwise whole rows.
+/// Calls body(PixelRun) in parallel on runs that cover a batch of `shape`: large chunks across rows if `all_dense`
+/// states that all images are dense, otherwise whole rows.
 template <class Body>
 void for_pixel_runs(const ThreadPool& pool, const Shape& shape, bool all_dense, Body&& body) {
     if (all_dense) {
-        // A multiple of 64 pixels gives every chunk the alignment of the first.
+        // With a multiple of 64 pixels, every chunk has the alignment of the first.
         const auto pixels_each = std::max<std::int64_t>(span_bytes / shape.channels & ~std::int64_t{63}, 64);
         pool.for_chunks(shape.rows() * shape.width, pixels_each,
                         [&](std::int64_t, std::int64_t begin, std::int64_t end) {
@@ -208,14 +208,14 @@ void for_pixel_runs(const ThreadPool& pool, const Shape& shape, bool all_dense, 
 }
 
 /// Calls body(in, out, pixels) in parallel on runs of pixels that cover two batches with the same frames, height and
-/// width. Channels may differ.
+/// width. Their channels may differ.
 template <class Body>
 void for_pixel_spans(const ThreadPool& pool, HostView<const std::uint8_t> in, HostView<std::uint8_t> out, Body&& body) {
     for_pixel_runs(pool, in.shape(), in.dense() && out.dense(),
                    [&](const PixelRun& run) { body(run.in(in), run.in(out), run.pixels); });
 }
 
-/// As above with two inputs of one shape: body(in, previous, out, pixels).
+/// Calls body(in, previous, out, pixels) in parallel, for two inputs of the same shape.
 template <class Body>
 void for_pixel_spans(const ThreadPool& pool, HostView<const std::uint8_t> in, HostView<const std::uint8_t> previous,
                      HostView<std::uint8_t> out, Body&& body) {

@@ -17,7 +17,7 @@
 
 namespace framewire {
 
-/// Reference for tests and benchmarks: the formula in floating point, pixel by pixel.
+/// Computes the formula in floating point, pixel by pixel, as the reference for tests and benchmarks.
 inline void convolve_reference(const ConvolveParameters& parameters, HostView<const std::uint8_t> in,
                                HostView<std::uint8_t> out) {
     const auto& shape = in.shape();
@@ -41,8 +41,8 @@ inline void convolve_reference(const ConvolveParameters& parameters, HostView<co
                 }
 }
 
-/// Reference for separable filters, rows then columns, with any number type: out = after_columns(sum w * after_rows(sum
-/// w * in)), pixel by pixel.
+/// Computes separable filters with any number type, rows first and then columns: out = after_columns(sum w *
+/// after_rows(sum w * in)), pixel by pixel.
 template <class Number, class AfterRows, class AfterColumns>
 void separable_reference(const std::vector<Number>& weights, int before, Border border, HostView<const std::uint8_t> in,
                          HostView<std::uint8_t> out, AfterRows&& after_rows, AfterColumns&& after_columns) {
@@ -77,7 +77,7 @@ void separable_reference(const std::vector<Number>& weights, int before, Border 
         }
 }
 
-/// The formula in float64, rounded to nearest.
+/// Computes the formula in float64 and rounds to nearest.
 inline void gaussian_formula(GaussianParameters parameters, HostView<const std::uint8_t> in,
                              HostView<std::uint8_t> out) {
     const double sigma = parameters.sigma == 0 ? default_gaussian_sigma(parameters.size) : parameters.sigma;
@@ -94,7 +94,7 @@ inline void gaussian_formula(GaussianParameters parameters, HostView<const std::
         [](double value) { return std::floor(value + 0.5); });
 }
 
-/// Reference for tests and benchmarks: the fixed-point arithmetic of all backends, pixel by pixel.
+/// Computes the fixed-point arithmetic of all backends pixel by pixel, as the reference for tests and benchmarks.
 inline void gaussian_reference(GaussianParameters parameters, HostView<const std::uint8_t> in,
                                HostView<std::uint8_t> out) {
     const auto fixed = gaussian_weights(parameters.size, parameters.sigma, parameters.rounding);
@@ -111,8 +111,8 @@ inline void gaussian_reference(GaussianParameters parameters, HostView<const std
                         rounded(gaussian_column_shift(parameters.rounding)));
 }
 
-/// Reference for tests and benchmarks: the formula, pixel by pixel, with window sums from a summed-area table over the
-/// image and its border.
+/// Computes the formula pixel by pixel, as the reference for tests and benchmarks. Window sums come from a summed-area
+/// table over the image and its border.
 inline void mean_reference(MeanParameters parameters, HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     const auto& shape = in.shape();
     const int size = parameters.size, pixels = size * size;
@@ -143,7 +143,8 @@ inline void mean_reference(MeanParameters parameters, HostView<const std::uint8_
         }
 }
 
-/// Reference for tests and benchmarks: the definition, by counting the values of a window that slides along each row.
+/// Computes the definition, as the reference for tests and benchmarks: counts the values of a window that slides along
+/// each row.
 inline void median_reference(const MedianParameters& parameters, HostView<const std::uint8_t> in,
                              HostView<std::uint8_t> out) {
     const auto& shape = in.shape();

@@ -1,4 +1,4 @@
-// Gradients of a row of pixels on the CPU, and their votes. Include it inside a SIMD source, after
+// Computes gradients of a row of pixels on the CPU, and their votes. Include it inside a SIMD source, after
 // <hwy/highway.h>.
 //
 // A pixel's direction is a position on a ring of bins, in units of bins (HogRing), and its magnitude is split between
@@ -43,7 +43,7 @@ struct Gradient {
     V16 x, y;
 };
 
-// Sobel gradients (3x3) of as many pixels as a vector of 16 bits has lanes.
+// Computes the Sobel gradients (3x3) of as many pixels as a vector of 16 bits has lanes.
 HWY_INLINE Gradient sobel(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below) {
     const D16 d16;
     const hn::Rebind<std::uint8_t, D16> d8;
@@ -55,7 +55,7 @@ HWY_INLINE Gradient sobel(const std::uint8_t* above, const std::uint8_t* row, co
             hn::Sub(sum(below), sum(above))};
 }
 
-// Central differences of as many pixels.
+// Computes the central differences of as many pixels as a vector of 16 bits has lanes.
 HWY_INLINE Gradient central(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below) {
     const D16 d16;
     const hn::Rebind<std::uint8_t, D16> d8;
@@ -63,9 +63,9 @@ HWY_INLINE Gradient central(const std::uint8_t* above, const std::uint8_t* row, 
     return {hn::Sub(load(row + 1), load(row - 1)), hn::Sub(load(below), load(above))};
 }
 
-// A gradient turned to within 45 degrees of an axis: its component `along` the axis, and the one `across`, to
-// the left of it. Directions at both ends of an axis become the same quotient, so one signed division gives the
-// angle from the axis.
+// A gradient turned to within 45 degrees of an axis: its component `along` the axis, and its component `across`, to the
+// left of the axis. Directions at both ends of an axis give the same quotient, so one signed division gives the angle
+// from the axis.
 struct Turned {
     V16 along, across;
     hn::MFromD<D16> steep;  // true for the y axis
@@ -85,7 +85,7 @@ HWY_INLINE void halve(V16 values, VF* to) {
     to[1] = hn::ConvertTo(DF(), hn::PromoteTo(D32(), hn::UpperHalf(half, values)));
 }
 
-// The same for a mask; AVX-512 masks are split by a shift.
+// Converts both halves of a mask to 32 bits; AVX-512 masks are split by a shift.
 HWY_INLINE void halve(hn::MFromD<D16> mask, MF* to) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
     to[0] = MF{static_cast<decltype(MF::raw)>(mask.raw)};
@@ -99,28 +99,28 @@ HWY_INLINE void halve(hn::MFromD<D16> mask, MF* to) {
 #endif
 }
 
-// Number of vectors that pass through each step together. One alone would wait for its own results.
+// Number of vectors that pass through each step together. A single vector would wait for its own results.
 constexpr int abreast = 4;
 
-// Turned gradients, and the position of each one's axis on the ring.
+// Turned gradients, and the positions of their axes on the ring.
 struct Directed {
     VF along[abreast], across[abreast], axis[abreast];
 };
 
 // Result of polar() for several vectors.
 struct Polar {
-    // From -1/8 turn (before the first axis), or -1/4 with unsigned gradients.
+    // Positions start at -1/8 turn (before the first axis), or at -1/4 turn with unsigned gradients.
     VF magnitude[abreast], position[abreast];
 };
 
-// Computes magnitudes and positions on the ring; positions continue below that of the first axis. Votes change
-// continuously all around the ring, so a rounding that moves a position over the edge of a bin does no harm.
-// Gradients may be in any unit; magnitudes have the same.
+// Computes magnitudes and positions on the ring; positions may be below that of the first axis. Votes change
+// continuously around the whole ring, so a rounding that moves a position over the edge of a bin does no harm.
+// Magnitudes have the unit of the gradients.
 HWY_INLINE void polar(const Directed& gradient, const HogRing& ring, Polar& out) {
     const DF df;
     VF ratio[abreast], square[abreast], sum[abreast], axis[abreast];
     for (int i = 0; i < abreast; ++i) {
-        // If both components are 0, any angle is right; take 0.
+        // If both components are 0, any angle is correct; choose 0.
         const auto there = hn::Ne(gradient.along[i], hn::Zero(df));
         ratio[i] = hn::IfThenElseZero(there, hn::Div(gradient.across[i], gradient.along[i]));
         axis[i] = gradient.axis[i];
@@ -129,7 +129,7 @@ HWY_INLINE void polar(const Directed& gradient, const HogRing& ring, Polar& out)
         for (int i = 0; i < abreast; ++i)
             axis[i] = hn::IfThenElse(hn::Lt(gradient.along[i], hn::Zero(df)), hn::Add(axis[i], hn::Set(df, ring.half)),
                                      axis[i]);
-    // The arctangent's polynomial in the square of the ratio (Horner's rule).
+    // Evaluates the arctangent's polynomial in the square of the ratio (Horner's rule).
     for (int i = 0; i < abreast; ++i) {
         square[i] = hn::Mul(ratio[i], ratio[i]);
         sum[i] = hn::MulAdd(hn::Set(df, ring.arctangent[6]), square[i], hn::Set(df, ring.arctangent[5]));
@@ -167,27 +167,27 @@ HWY_INLINE void for_polar(std::int64_t pixels, const HogRing& ring, Gradients&& 
     }
 }
 
-// A slot and two shares. The first share of slot k belongs to bin k - 1, its second to bin k, so the ring is
-// closed once per histogram instead of once per pixel.
+// A slot and two shares. The first share of slot k belongs to bin k - 1 and the second to bin k, so the ring is closed
+// once per histogram instead of once per pixel.
 struct Vote {
     V32 slot;
     VF first, second;
 };
 
-// Splits a magnitude between the two nearest bins. The position is converted to a whole number and a fraction
-// without a conversion instruction: adding 2^23 + 2^22 rounds it in the float's last bits.
+// Splits a magnitude between the two nearest bins. Splits the position into a whole number and a fraction without a
+// conversion instruction: adding 2^23 + 2^22 rounds it in the float's last bits.
 HWY_INLINE Vote vote_of(VF magnitude, VF position, const HogRing& ring) {
     const DF df;
     const D32 d32;
     const hn::RebindToUnsigned<D32> du;
     const auto integers = hn::Set(df, 12582912.0f);  // 2^23 + 2^22
-    // The last bit of the sum is worth 1, so the sum contains the nearest whole number twice: in its bits, and
-    // as a float.
+    // The last bit of the sum is worth 1, so the sum contains the nearest whole number twice: in its bits, and as the
+    // float's value.
     const auto whole = hn::Add(position, integers);
     const auto bits = hn::BitCast(du, whole), none = hn::BitCast(du, integers);
     const auto share = hn::Add(hn::Sub(position, hn::Sub(whole, integers)), hn::Set(df, 0.5f));
     const auto second = hn::Mul(magnitude, share);
-    // As an unsigned number a negative slot is larger than any other, so the minimum selects the wrapped one.
+    // As an unsigned number, a negative slot is larger than any other, so the minimum selects the wrapped slot.
     const auto above = hn::Sub(bits, hn::Sub(none, hn::Set(du, static_cast<std::uint32_t>(ring.bins))));
     return {hn::BitCast(d32, hn::Min(hn::Sub(bits, none), above)), hn::Sub(magnitude, second), second};
 }
@@ -196,7 +196,7 @@ HWY_INLINE Vote vote_of(VF magnitude, VF position, const HogRing& ring) {
 }  // namespace framewire::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-// Histograms of a row of cells whose side is a multiple of 8. They use the gradients above.
+// Computes histograms of a row of cells whose side is a multiple of 8, from the gradients above.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
@@ -208,16 +208,16 @@ namespace hog_gradients {
 //
 //     hinge:  ___/      tent:  _/\_      tent(k) = hinge(k-1) - 2 hinge(k) + hinge(k+1)
 //
-// So the pixels only contribute to sums of magnitude times hinge, which takes two instructions per centre. Hinges of
-// centres beyond all positions are the position itself, or the centre.
+// So the pixels contribute only to sums of magnitude times hinge, which take two instructions per centre. For a centre
+// beyond all positions, a hinge is the position itself, or the centre.
 //
-// The difference of a hinge's sum from one centre to the next is at most the sum of the magnitudes, while the
-// hinges' own sums are several times larger. To keep precision, differences are taken from sums over a few
-// pixels and then added up. Positions count from the middle of their range, which keeps hinges small too. Bins
-// at both ends of the range have two tents each.
+// The difference of a hinge's sum from one centre to the next is at most the sum of the magnitudes, while the hinges'
+// own sums are several times larger. To keep precision, differences are computed from sums over a few pixels and then
+// added up. Positions are relative to the middle of their range, which also keeps hinges small. Bins at both ends of
+// the range have two tents each.
 //
-// A vector of floats holds every other pixel of a vector of 16-bit numbers, times 2^16, extracted with a shift
-// or a mask. Four lanes of two such vectors thus form a group of eight pixels.
+// A vector of floats holds every other pixel of a vector of 16-bit numbers, times 2^16; a shift or a mask extracts the
+// pixels. Four lanes of two such vectors therefore form a group of eight pixels.
 class HingeSums {
 public:
     static constexpr int most_bins = 9, rows = 8, room_px = 128 + static_cast<int>(hn::MaxLanes(D16()));
@@ -226,7 +226,7 @@ public:
     static constexpr bool suits(int cell, int bins) { return cell % group_px == 0 && bins <= most_bins; }
 
     HingeSums(int cell, const HogRing& ring) : ring_(ring), groups_(cell / group_px) {
-        const float lowest = -ring.quarter / 2;  // position
+        const float lowest = -ring.quarter / 2;  // lowest position
         middle_ = lowest + ring.whole / 2;
         first_ = static_cast<int>(std::floor(lowest - 0.5f)) + 1;  // bin of the first centre above it
         for (int hinge = 0; hinge < hinges; ++hinge) centres_[hinge] = centre(hinge);
@@ -251,15 +251,15 @@ public:
         hn::Store(hn::IfThenElse(gradient.steep, hn::Set(d16, steep_), hn::Set(d16, flat_)), d16, axis_[row] + x);
     }
 
-    // Adds `pixels` pixels of each of `rows` rows. `first`: these are the first rows of their cells.
+    // Adds `pixels` pixels of each of `rows` rows. `first` is true for the first rows of their cells.
     HWY_INLINE void add(int pixels, bool first) {
         for (int x = 0; x < pixels; x += column_px) add_column(x, first);
     }
 
     // Writes the histograms of the first `count` cells.
     HWY_INLINE void finish(int count, float* out) {
-        // Each step handles all cells before the next one starts: reading data at another width right after it
-        // was written stalls (failed store forwarding).
+        // Each step handles all cells before the next step starts, because reading data at a different width right
+        // after it was written stalls (failed store forwarding).
         for (int column = 0; column * column_groups < count * groups_; ++column) put_tents(column);
         for (int cell = 0; cell < count; ++cell) {
             auto* const tents = tents_[cell * groups_];
@@ -272,20 +272,21 @@ public:
 private:
     static constexpr int group_px = 8, hinges = most_bins, room = 16;
     static constexpr int column_px = static_cast<int>(hn::MaxLanes(D16())), column_groups = column_px / group_px;
-    static constexpr int tents_each = 12, fours = tents_each / 4, nothing = tents_each - 1;  // its value is 0
+    // `nothing` is a tent with the value 0.
+    static constexpr int tents_each = 12, fours = tents_each / 4, nothing = tents_each - 1;
     static_assert(hinges + 2 == nothing);
 
-    // Centre of a hinge, relative to the middle of the range.
+    // Returns the centre of a hinge, relative to the middle of the range.
     float centre(int hinge) const { return static_cast<float>(first_ + hinge) + 0.5f - middle_; }
 
-    // The upper half of a float, which is the whole number if it has few digits.
+    // Returns the upper half of a float, which represents the whole number if it has few digits.
     static std::int16_t upper_half(float value) {
         return static_cast<std::int16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
     }
 
-    // The even or odd lanes of a vector, times 2^16 or as the upper bits of a float.
+    // Returns the even lanes of a vector, times 2^16 or as the upper bits of a float.
     static HWY_INLINE V32 even(V16 values) { return hn::ShiftLeft<16>(hn::BitCast(D32(), values)); }
-    // The odd lanes, without shifting them down: they stay 2^16 times as large.
+    // Returns the odd lanes without shifting them down, so that they remain 2^16 times as large.
     static HWY_INLINE V32 odd(V16 values) {
         return hn::And(hn::BitCast(D32(), values), hn::Set(D32(), static_cast<std::int32_t>(0xFFFF0000)));
     }
@@ -328,7 +329,7 @@ private:
         }
     }
 
-    // Returns, in each four lanes, the sums over four lanes of four vectors.
+    // Returns, in each group of four lanes, the sums of that group in each of four vectors.
     static HWY_INLINE VF sums_of_four(const VF* v) {
         const DF df;
         const hn::Repartition<double, DF> d64;
@@ -362,21 +363,21 @@ private:
         all = hn::Add(all, own);
     }
 
-    // Computes the tents of a column's groups, in the unit of the gradients.
+    // Computes the tents of a column's groups, in the units of the gradients.
     HWY_INLINE void put_tents(int column) {
         const DF df;
         VF tents[fours];
-        // Rounding can make a value that should be 0 negative.
+        // Rounding can make a value negative that should be 0.
         for (int i = 0; i < fours; ++i)
             tents[i] = hn::Max(hn::Mul(sums_[column][i], hn::Set(df, 1.0f / 65536)), hn::Zero(df));
         put_groups(tents, tents_ + column * column_groups);
     }
 
-    // Transposes tents so that each group's are contiguous.
+    // Transposes tents so that the tents of each group are contiguous.
     static HWY_INLINE void put_groups(const VF* tents, float (*to)[room]) {
         const DF df;
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-        constexpr int lower = 0x44, upper = 0xEE, even = 0x88, odd = 0xDD;  // blocks of two vectors
+        constexpr int lower = 0x44, upper = 0xEE, even = 0x88, odd = 0xDD;  // select blocks of two vectors
         const auto zero = hn::Zero(df).raw, a = tents[0].raw, b = tents[1].raw, c = tents[2].raw;
         const auto ab = _mm512_shuffle_f32x4(a, b, lower), cz = _mm512_shuffle_f32x4(c, zero, lower),
                    ab_on = _mm512_shuffle_f32x4(a, b, upper), cz_on = _mm512_shuffle_f32x4(c, zero, upper);
@@ -413,7 +414,7 @@ private:
     float middle_ = 0;
     std::int16_t flat_ = 0, steep_ = 0;  // upper halves of the axes' positions
     float centres_[hinges], last_ = 0;
-    // The one or two tents of each bin; `nothing` if there is no second one.
+    // The one or two tents of each bin; `nothing` if there is no second tent.
     HWY_ALIGN std::int32_t own_[room], again_[room];
     HWY_ALIGN std::int16_t along_[rows][room_px];
     HWY_ALIGN std::int16_t across_[rows][room_px];

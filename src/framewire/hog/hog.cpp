@@ -28,7 +28,7 @@ namespace {
 
 // One row of cells in one frame.
 struct CellRow {
-    const std::uint8_t* gamma;  // first pixel of the frame, gamma applied
+    const std::uint8_t* gamma;  // first pixel of the frame, after the gamma
     std::int64_t row_stride_bytes;
     int height, first_y, cell, cells;
     float* out;  // cells x bins
@@ -50,8 +50,8 @@ constexpr int few_turns = 4, most_turns = 8;
 
 #endif
 
-// HOG on the CPU. A run has up to four parallel passes, with a barrier between them because each needs the whole
-// frame of the one before:
+// HOG on the CPU. A run has up to four parallel passes, with a barrier between them because each pass needs the whole
+// frame of the previous one:
 //
 //     1. bands of rows    gray, and counts of its levels          count_bands(), or count_near() after the first frame
 //     2. bands of rows    gamma, applied to the gray image        describe(), gamma_row()
@@ -68,7 +68,7 @@ using namespace hog_gradients;
 
 }  // namespace
 
-// Applies the table to a row. `gray` may be `row`.
+// Applies the table to a row. `gray` may be the same memory as `row`.
 void gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t* table, std::uint8_t* row) {
     std::int64_t x = 0;
 #if HWY_TARGET == HWY_AVX3_DL
@@ -84,7 +84,7 @@ void gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t
                    row + x);
     }
 #else
-    // One sixteenth of the table per lookup. All sixteen are looked up, and the upper bits of the pixel select
+    // Each lookup covers one sixteenth of the table. All sixteen are looked up, and the upper bits of the pixel select
     // the result.
     const hn::ScalableTag<std::uint8_t> d;
     const hn::RebindToSigned<decltype(d)> di;
@@ -93,12 +93,12 @@ void gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t
     for (; x + step <= pixels; x += step) {
         const auto index = hn::LoadU(d, gray + x), place = hn::And(index, hn::Set(d, 15));
         const auto words = hn::BitCast(d16, index);
-        // The selecting bit is moved to the sign.
+        // Moves the selecting bit to the sign.
         const hn::Vec<decltype(di)> bits[] = {hn::BitCast(di, hn::ShiftLeft<3>(words)),
                                               hn::BitCast(di, hn::ShiftLeft<2>(words)),
                                               hn::BitCast(di, hn::ShiftLeft<1>(words)), hn::BitCast(di, index)};
-        // Looks up the sixteenth `i` of the table; two(), four() and eight() select between them by one bit of
-        // the pixel each.
+        // Looks up sixteenth `i` of the table; two(), four() and eight() each select between results by one bit of the
+        // pixel.
         const auto part = [&](int i) HWY_ATTR {
             return hn::BitCast(di, hn::TableLookupBytes(hn::LoadDup128(d, table + 16 * i), place));
         };
@@ -111,7 +111,7 @@ void gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t
     for (; x < pixels; ++x) row[x] = table[gray[x]];
 }
 
-// Gradients, magnitudes and positions of a row, for the drawings of the steps.
+// Computes gradients, magnitudes and positions of a row, for the pictures of the steps.
 void gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below, std::int64_t pixels,
                   HogGradient gradient, const HogRing& ring, const HogGradients& out) {
     const D16 d16;
@@ -140,9 +140,9 @@ void gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std:
 
 namespace {
 
-// Histograms of neighbouring cells, and the votes of one row of their pixels. Both shares of a vote go to one
-// of bins + 1 places. Adjacent pixels often vote for the same bin and would wait for each other's sum, so they
-// alternate between several histograms per cell: eight, or four if eight would leave too little of L1.
+// Histograms of neighbouring cells, and the votes of one row of their pixels. Both shares of a vote go to one of bins +
+// 1 slots. Adjacent pixels often vote for the same bin and would wait for each other's sum, so they alternate between
+// several histograms per cell: eight, or four if eight would leave too little of the L1 cache.
 class CellSums {
 public:
     CellSums(int cell, const HogRing& ring)
@@ -152,7 +152,7 @@ public:
         for (int number = 0; number < most; ++number)
             for (int column = 0; column < cell; ++column, ++x)
                 firsts_[x] = (number * turns_ + column % turns_) * slots_;
-        // The pixels that whole vectors have after the last cell vote here.
+        // Pixels after the last cell, which whole vectors include, vote here.
         std::fill_n(firsts_ + x, piece_px + vote_room - x, most * turns_ * slots_);
         std::memset(sums_, 0, sizeof(float) * static_cast<std::size_t>(most * turns_ * turn_places));
     }
@@ -174,7 +174,8 @@ public:
             const auto* votes = votes_ + 2 * x;
 #pragma GCC unroll 16
             for (int lane = 0; lane < vote_lanes; ++lane) {
-                // Two of four adjacent pixels are in one vector of interleaved shares, and two in the other.
+                // Two of four adjacent pixels are in one vector of interleaved shares, the other two in the second
+                // vector.
                 const int at = lane / 4 * 4 + lane % 2 * 2 + (lane % 4 < 2 ? 0 : vote_lanes);
                 auto* const sum = sums_ + 2 * std::int64_t{places[lane]};
                 hn::StoreU(hn::Add(hn::LoadU(pair, sum), hn::LoadU(pair, votes + at)), pair, sum);
@@ -182,15 +183,15 @@ public:
         }
     }
 
-    // Writes the histograms of the first `count` cells and clears all.
+    // Writes the histograms of the first `count` cells and clears all histograms.
     HWY_INLINE void finish(int count, float* out) {
         const DF df;
         const int turn_places = 2 * slots_, step = static_cast<int>(hn::Lanes(df));
-        // Each step handles all cells before the next one starts: reading data at another width right after it
-        // was written stalls (failed store forwarding).
+        // Each step handles all cells before the next step starts, because reading data at a different width right
+        // after it was written stalls (failed store forwarding).
         for (int cell = 0; cell < count; ++cell) {
             const auto* const sum = sums_ + cell * turns_ * turn_places;
-            // Whole vectors: the excess of one histogram overwrites data that is no longer read.
+            // Processes whole vectors: the excess of one histogram overwrites data that is no longer read.
             for (int i = 0; i < turn_places; i += step) {
                 const auto pair_of = [&](int one, int other) HWY_ATTR {
                     return hn::Add(hn::LoadU(df, sum + one * turn_places + i),
@@ -205,8 +206,8 @@ public:
         }
         for (int cell = 0; cell < count; ++cell) {
             auto* const sum = sums_ + cell * turn_places;
-            // Closes the ring: the first share of slot 0 belongs to the last bin, the second share of slot
-            // `bins` to the first.
+            // Closes the ring: the first share of slot 0 belongs to the last bin, and the second share of slot `bins`
+            // to the first bin.
             sum[2 * bins_] += sum[0];
             sum[1] += sum[2 * bins_ + 1];
         }
@@ -224,7 +225,7 @@ private:
     static constexpr int vote_lanes = static_cast<int>(hn::MaxLanes(DF())), vote_room = abreast * vote_lanes;
 
     const int turns_, slots_, bins_;
-    HWY_ALIGN std::int32_t firsts_[piece_px + vote_room];  // the first place of each pixel's histogram
+    HWY_ALIGN std::int32_t firsts_[piece_px + vote_room];  // first place of each pixel's histogram
     HWY_ALIGN std::int32_t places_[piece_px + vote_room];
     HWY_ALIGN float votes_[2 * (piece_px + vote_room)];
     HWY_ALIGN float sums_[piece_px * (hog_most_bins + 1) * 2 + 2 * (hog_most_bins + 1) + HWY_MAX_BYTES];
@@ -246,7 +247,7 @@ HWY_INLINE void for_polar_of(const CellRow& cells, int begin, int pixels, int y,
         std::forward<Body>(body));
 }
 
-// Computes a row of cells by votes; works for any size.
+// Computes a row of cells by votes; works for cells of any size.
 void cell_row_of_votes(const CellRow& cells, const HogRing& ring) {
     CellSums sums(cells.cell, ring);
     const int most = piece_px / cells.cell;
@@ -264,7 +265,7 @@ void cell_row_of_votes(const CellRow& cells, const HogRing& ring) {
     }
 }
 
-// Differences and sums along a row of pixels. Sobel gradients combine those of three rows.
+// Differences and sums along a row of pixels. Sobel gradients combine those of three adjacent rows.
 struct RowSums {
     V16 difference, sum;
 
@@ -311,7 +312,7 @@ void cell_row_of_hinges(const CellRow& cells, const HogRing& ring) {
 
 }  // namespace
 
-// Sides that are multiples of 8, with few bins, use the faster way.
+// Uses the faster method for sides that are multiples of 8 with few bins.
 void cell_row(const CellRow& cells, const HogRing& ring) {
     if (HingeSums::suits(cells.cell, ring.bins)) return cell_row_of_hinges(cells, ring);
     cell_row_of_votes(cells, ring);
@@ -319,12 +320,12 @@ void cell_row(const CellRow& cells, const HogRing& ring) {
 
 namespace {
 
-// Like norm_row(), for blocks with two cells per side: a block stays in registers, and several pass through
-// each step together. Returns the first block that is left for norm_row(). A row of a block fills `vectors`
+// Normalises blocks like norm_row(), for two cells per side: a block stays in registers, and several blocks pass
+// through each step together. Returns the first block that is left for norm_row(). A row of a block fills `vectors`
 // vectors; `reach` is the extent of its stores.
 template <int vectors>
 int norm_small_blocks(const BlockRow& blocks, bool held, std::int64_t reach) {
-    // As many blocks together as registers allow.
+    // As many blocks together as the registers allow.
     constexpr int rows = 2, together = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL ? 4 : 2;
     const DF df;
     const auto step = static_cast<std::int64_t>(hn::Lanes(df));
@@ -373,9 +374,9 @@ int norm_small_blocks(const BlockRow& blocks, bool held, std::int64_t reach) {
 
 }  // namespace
 
-// Normalises a row of blocks. Loads take whole vectors and mask what does not belong to the block. Stores write
-// whole vectors, because the next row of values or the next block overwrites the excess. Only the last blocks
-// of a row must stay within their place.
+// Normalises a row of blocks. Loads read whole vectors and mask values that do not belong to the block. Stores write
+// whole vectors, because the next row of values or the next block overwrites the excess. Only the stores of a row's
+// last blocks must not exceed the row.
 void norm_row(const BlockRow& blocks, HogNorm norm) {
     const DF df;
     const auto step = static_cast<std::int64_t>(hn::Lanes(df));
@@ -394,7 +395,7 @@ void norm_row(const BlockRow& blocks, HogNorm norm) {
     }
     for (; x < blocks.columns; ++x) {
         const auto* cells = blocks.cells + std::int64_t{x} * blocks.bins;
-        // Calls body(offset in the block, values times `scale`, clipped at `above`).
+        // Calls body(offset in the block, values times `scale`, clipped to `above`).
         const auto for_vectors = [&](VF scale, VF above, auto&& body) HWY_ATTR {
             for (int y = 0; y < blocks.block; ++y)
                 for (std::int64_t i = 0; i < run; i += step) {
@@ -406,7 +407,7 @@ void norm_row(const BlockRow& blocks, HogNorm norm) {
         const auto scale_of = [&](VF scale, VF above) HWY_ATTR {
             auto sum = hn::Zero(df);
             for_vectors(scale, above, [&](std::int64_t, VF value) HWY_ATTR { sum = hn::MulAdd(value, value, sum); });
-            // One scalar root and one scalar division: on whole vectors they take several times as long.
+            // A scalar root and a scalar division, because they take several times as long on whole vectors.
             return hn::Set(df, 1 / std::sqrt(hn::GetLane(hn::SumOfLanes(df, sum)) + hog_epsilon_squared));
         };
         const auto first = scale_of(one, hn::Set(df, std::numeric_limits<float>::infinity()));
@@ -433,7 +434,7 @@ HWY_EXPORT(gamma_row);
 HWY_EXPORT(gradient_row);
 HWY_EXPORT(norm_row);
 
-// The levels are edges of bins of four gray values, as in the report.
+// Returns levels at the edges of the report's bins, which have four gray values each.
 HogLevels hog_levels(const Histogram& histogram) {
     std::uint64_t pixels = 0, below = 0;
     for (const auto count : histogram) pixels += count;
@@ -462,7 +463,7 @@ std::array<std::uint8_t, 256> hog_gamma_table(const HogLevels& levels) {
     return table;
 }
 
-// The replicated pixels at both ends let the gradients read beyond the row.
+// The replicated pixels at both ends allow the gradients to read beyond the row.
 void hog_gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t* table, std::uint8_t* row) {
     HWY_DYNAMIC_DISPATCH(gamma_row)(gray, pixels, table, row);
     row[-1] = row[0];
@@ -478,7 +479,7 @@ std::uint8_t* Hog::gray_row(int frame, std::int64_t y) const {
     return gray_.data() + (std::int64_t{frame} * shape_.height + y) * row_stride_bytes_ + hog_cpu_row_begin;
 }
 
-// Calls body(band, frame, first row, end row) for the bands of every frame, in parallel.
+// Calls body(band, frame, first row, end row) in parallel for the bands of every frame.
 template <class Body>
 void Hog::for_bands(Body&& body) const {
     const auto bands = std::int64_t{shape_.frames} * bands_;
@@ -489,7 +490,7 @@ void Hog::for_bands(Body&& body) const {
     });
 }
 
-// BGR frames are converted to gray and counted in one pass; gray frames are read where they are.
+// Converts BGR frames to gray and counts their levels in one pass; reads gray frames in place.
 void Hog::run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::host> out) {
     validate(frames, shape_, "hog's image");
     check(out.shape());
@@ -502,8 +503,8 @@ void Hog::run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::h
     describe([&](int frame, int y) { return own_gray ? frames.row(frame, y) : gray_row(frame, y); }, out);
 }
 
-// The first frame needs a full histogram. Later ones are first counted around the levels of the frame before,
-// which is faster; if the levels have moved too far, the gray image is counted again.
+// The first frame needs a full histogram. For later frames, pixels are first counted only around the levels of the
+// previous frame, which is faster. If the levels have moved too far, the gray image is counted again.
 void Hog::run(const MakeRows& make, HogView<float, MemorySpace::host> out) {
     if (!goes_by_rows()) fail(ErrorCode::usage, "this hog takes whole images, not rows");
     check(out.shape());
@@ -521,8 +522,8 @@ void Hog::run(const MakeRows& make, HogView<float, MemorySpace::host> out) {
     describe([&](int frame, int y) { return gray_row(frame, y); }, out);
 }
 
-// Calls count(frame, rows, histogram) for each band, which fills the band's histogram and writes its gray rows.
-// Then adds the histograms of each frame and sets its gamma.
+// Calls count(frame, rows, histogram), which fills the histogram of a band and writes its gray rows, for each band.
+// Then adds up the histograms of each frame and sets the frame's gamma.
 template <class Count>
 void Hog::count_bands(Count&& count) {
     auto* histograms = counts_.as<Histogram>();
@@ -538,12 +539,12 @@ void Hog::count_bands(Count&& count) {
     });
 }
 
-// The same for one frame if its levels are near those of the frame before. Otherwise it only writes the gray
-// rows and returns false.
+// Counts one frame and sets its gamma if its levels are near those of the previous frame. Otherwise only writes the
+// gray rows and returns false.
 bool Hog::count_near(const MakeRows& make) {
     const HogNearLevels near(*levels_);
     auto* const counts = counts_.as<HogNearCounts>();
-    // Rows are counted right after they were made, while they are in a core's cache.
+    // Rows are counted right after they were written, while they are in a core's cache.
     const int rows_each = rows_in_cache(shape_.width);
     for_bands([&](std::int64_t band, int, int begin, int end) {
         counts[band] = {};
@@ -566,13 +567,13 @@ bool Hog::count_near(const MakeRows& make) {
 void Hog::set_levels(std::int64_t frame, const HogLevels& levels) {
     const auto table = hog_gamma_table(levels);
     std::copy(table.begin(), table.end(), tables_.data() + frame * 256);
-    // Without rows every frame is counted completely.
+    // If rows are not accepted, every frame is counted completely.
     if (!levels_) return;
     *levels_ = levels;
     has_levels_ = true;
 }
 
-// Computes the descriptors. gray_at(frame, y) returns a row of the gray image that has been counted.
+// Computes the descriptors. gray_at(frame, y) returns a row of the gray image that was counted.
 template <class GrayAt>
 void Hog::describe(GrayAt&& gray_at, HogView<float, MemorySpace::host> out) {
     const auto& pool = executor_->pool();
@@ -604,7 +605,7 @@ void Hog::describe(GrayAt&& gray_at, HogView<float, MemorySpace::host> out) {
                         });
     }
     if (!normed) return;
-    // With spread votes every block has its own histograms.
+    // With spread votes, every block has separate histograms.
     const int block = spread_ ? 1 : parameters_.block;
     pool.for_chunks(std::int64_t{shape_.frames} * output_shape_.rows, 1,
                     [&](std::int64_t row, std::int64_t, std::int64_t) {
@@ -626,7 +627,7 @@ void Hog::describe(GrayAt&& gray_at, HogView<float, MemorySpace::host> out) {
 namespace framewire {
 namespace {
 
-// Returns the shape of what the norm reads: cells, or with spread votes the descriptors themselves.
+// Returns the shape of the norm's input: cells, or with spread votes the descriptors themselves.
 HogShape shape_of_cells(const HogParameters& parameters, const Shape& frames) {
     if (parameters.gradient == HogGradient::central) return hog_shape(parameters, frames);
     return {frames.frames, frames.height / parameters.cell, frames.width / parameters.cell, parameters.bins};
@@ -634,7 +635,7 @@ HogShape shape_of_cells(const HogParameters& parameters, const Shape& frames) {
 
 }  // namespace
 
-// The cells' parameters come first, then those of the norm.
+// The parameters of the cells come first, then those of the norm.
 const ParameterFields<HogParameters>& hog_fields() {
     using P = HogParameters;
     static const ParameterFields<P> fields = {
@@ -663,7 +664,7 @@ const ParameterFields<HogParameters>& hog_fields() {
     return fields;
 }
 
-// `block` is ignored without a norm, so it is not checked then.
+// Does not check `block` without a norm, because it is ignored then.
 HogShape hog_shape(const HogParameters& parameters, const Shape& frames) {
     validate(frames, "hog's image");
     const bool normed = parameters.norm != HogNorm::none;
@@ -679,8 +680,8 @@ HogShape hog_shape(const HogParameters& parameters, const Shape& frames) {
     return {cells.frames, cells.rows - block + 1, cells.columns - block + 1, block * block * cells.values};
 }
 
-// Memory for all frames: gray images, counts of gray levels per band, gamma tables and, with a norm, the cells
-// that it reads.
+// Allocates memory for all frames: gray images, counts of gray levels per band, gamma tables and, with a norm, the
+// cells that it reads.
 Hog::Hog(const HogParameters& parameters, const Shape& frames, Executor& executor)
     : parameters_(parameters),
       shape_(frames),
@@ -691,7 +692,7 @@ Hog::Hog(const HogParameters& parameters, const Shape& frames, Executor& executo
     const bool on_cpu = executor.backend() == Backend::cpu;
     if (on_cpu) {
         row_stride_bytes_ = hog_cpu_row_stride_bytes(frames.width);
-        // About two bands per thread, over all frames.
+        // About two bands per thread in total over all frames.
         bands_ = std::clamp((2 * executor.pool().threads() + frames.frames - 1) / frames.frames, 1, frames.height);
     } else {
         row_stride_bytes_ = hog_cuda_row_stride_bytes(frames.width);

@@ -21,7 +21,7 @@ namespace {
 
 // ---- Gray, and the histogram of its levels ----
 
-// A batch as groups of 16 pixels. The gray image has whole groups per row.
+// A batch as groups of 16 pixels. The rows of the gray image are whole groups.
 struct GrayJob {
     cuda::KernelImage<const std::uint8_t> in;
     std::uint8_t* gray;
@@ -30,8 +30,8 @@ struct GrayJob {
     unsigned groups_per_row, groups;  // groups per frame
 };
 
-// Each lane of a warp counts in its own histogram, which is in its own memory bank, so lanes never conflict,
-// whatever the image. The block's warps share the 32 histograms.
+// Counts gray levels. Each lane of a warp counts in its own histogram, which is in its own memory bank, so lanes never
+// conflict, regardless of the image. The block's warps share the 32 histograms.
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(hog_count_threads) gray_kernel(GrayJob job, SplitWeights weights) {
     __shared__ std::uint32_t counts[hog_gamma_bins * 32];
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(hog_count_threads) gray_kernel(GrayJob job, Sp
         reinterpret_cast<uint4*>(counts)[i] = {};
     __syncthreads();
 
-    // The block's part of the frame: groups of 16 pixels, with the grid's stride.
+    // The block's part of the frame: groups of 16 pixels, one grid width apart.
     const auto* in = job.in.data + blockIdx.y * job.in.frame_stride;
     auto* gray_groups = reinterpret_cast<uint4*>(job.gray) + std::int64_t{blockIdx.y} * job.groups;
     auto* own = counts + threadIdx.x % 32;
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(hog_count_threads) gray_kernel(GrayJob job, Sp
         gray_groups[index] = gray;
         const std::uint32_t words[4] = {gray.x, gray.y, gray.z, gray.w};
         largest = __vmaxu4(__vmaxu4(largest, __vmaxu4(gray.x, gray.y)), __vmaxu4(gray.z, gray.w));
-        // The offset of the level's bin is the bin times 32: bits 2 to 7 of the byte moved to bits 5 to 10.
+        // The offset of the level's bin is the bin times 32: moves bits 2 to 7 of the byte to bits 5 to 10.
         const auto count = [&](int pixel) {
             const auto word = words[pixel / 4];
             const auto at = pixel % 4 == 0 ? word << 3 : word >> (pixel % 4 * 8 - 3);
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(hog_count_threads) gray_kernel(GrayJob job, Sp
     auto& out = job.counts[std::int64_t{blockIdx.y} * gridDim.x + blockIdx.x];
     if (threadIdx.x < hog_gamma_bins) {
         std::uint32_t sum = 0;
-        // Each thread starts in another bank.
+        // Each thread starts in a different bank.
         for (int i = 0; i < 32; ++i) sum += counts[threadIdx.x * 32 + (threadIdx.x + i) % 32];
         out.bins[threadIdx.x] = sum;
     } else if (threadIdx.x == hog_gamma_bins) {
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(table_threads)
     __shared__ std::uint32_t sums[parts][hog_gamma_bins];
     __shared__ std::uint32_t warp_largest[table_threads / 32];
     __shared__ HogLevels levels;
-    // Four threads per bin add up different bands.
+    // Four threads per bin add up the counts of different bands.
     counts += std::int64_t{blockIdx.x} * bands;
     const int bin = threadIdx.x % hog_gamma_bins, part = threadIdx.x / hog_gamma_bins;
     std::uint32_t sum = 0, largest = 0;
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(table_threads)
         }
     }
     __syncthreads();
-    // Each thread computes the new value of its gray value.
+    // Each thread computes the new value for its gray value.
     const auto exponent = hog_gamma_exponent(levels);
     tables[std::int64_t{blockIdx.x} * table_threads + threadIdx.x] =
         hog_gamma(static_cast<int>(threadIdx.x), levels, exponent);
@@ -138,16 +138,17 @@ __global__ void __launch_bounds__(table_threads)
 // ---- Gradients and votes: one block per row of adjacent cells, one thread per two columns of a cell ----
 
 constexpr int cell_threads = 64;
-constexpr int columns_each = 2;                                  // the last thread of a cell of odd width has one
-constexpr int tile_words = cell_threads * columns_each / 4 + 3;  // words of a row: the columns, one more at each end,
-                                                                 // wherever a word begins
+// The last thread of a cell of odd width has one column.
+constexpr int columns_each = 2;
+// Words of a row: the columns and one more at each end, wherever a word begins.
+constexpr int tile_words = cell_threads * columns_each / 4 + 3;
 
-// Iterates over the places of a table with `columns` columns. Thread i takes place i and every cell_threads-th
-// place after it, stepping without divisions.
+// Iterates over the places of a table with `columns` columns. Thread i takes place i and every cell_threads-th place
+// after it, and needs no divisions for the steps.
 struct Places {
     int columns, row_step, column_step;
 
-    // Divides on the host, once per launch.
+    // Computes the steps with divisions on the host, once per launch.
     explicit Places(int columns_of_row)
         : columns(columns_of_row),
           row_step(cell_threads / columns_of_row),
@@ -178,11 +179,11 @@ struct CellJob {
     float* out;
     int cell, rows, columns;
     int cell_columns;                        // threads per cell
-    Places slots_of_cells, cells_with_bins;  // slots x cells of a block, and its cells x bins
+    Places slots_of_cells, cells_with_bins;  // slots x cells of a block, and cells x bins of it
     HogRing ring;
 };
 
-// Shared memory of a block: histograms, table and tile.
+// Returns the shared memory of a block: histograms, table and tile.
 constexpr std::size_t cell_memory_bytes(int cell, int bins) {
     return static_cast<std::size_t>(bins + 1) * cell_threads * sizeof(float2) + 256 +
            static_cast<std::size_t>(cell + 2) * tile_words * 4;
@@ -199,8 +200,8 @@ __device__ void vote(int gx, int gy, const HogRing& ring, float2* own) {
     to = {before.x + vote.first, before.y + vote.second};
 }
 
-// One block per group of cells in one row of cells. Each thread votes into its own histogram; then the
-// histograms of a cell's threads are added.
+// Computes histograms with one block per group of cells in a row of cells. Each thread votes into its own histogram;
+// then the histograms of a cell's threads are added.
 __global__ void __launch_bounds__(cell_threads) cells_kernel(__grid_constant__ const CellJob job) {
     extern __shared__ float2 sums[];  // slots x threads
     const int bins = job.ring.bins, slots = bins + 1;
@@ -217,7 +218,7 @@ __global__ void __launch_bounds__(cell_threads) cells_kernel(__grid_constant__ c
     for (int slot = 0; slot < slots; ++slot) sums[slot * cell_threads + thread] = {};
     __syncthreads();
 
-    // Loads the tile and applies gamma. Words outside the image are not set and not read below.
+    // Loads the tile and applies gamma. Words outside the image are neither set here nor read below.
     const int tile_x = (first_x - 1) & ~3;  // -4 at the left border
     const int row_words = static_cast<int>(job.row_stride_bytes / 4);
     const auto* gray = job.gray + frame * job.height * job.row_stride_bytes;
@@ -264,7 +265,7 @@ __global__ void __launch_bounds__(cell_threads) cells_kernel(__grid_constant__ c
     }
     __syncthreads();
 
-    // Adds a cell's histograms slot by slot into the first of them. The starting point rotates with the cell,
+    // Adds up the histograms of a cell, slot by slot, in the first of them. The starting point rotates with the cell,
     // so that the threads of half a warp read from different banks.
     job.slots_of_cells.each(slots, [&](int slot, int cell) {
         if (cell >= cells) return;
@@ -280,7 +281,7 @@ __global__ void __launch_bounds__(cell_threads) cells_kernel(__grid_constant__ c
     });
     __syncthreads();
 
-    // Closes the ring: slots 0 and `bins` each belong to the first and the last bin.
+    // Closes the ring: slot 0 belongs to the last bin as well, and slot `bins` to the first.
     auto* out = job.out + ((frame * job.rows + blockIdx.y) * job.columns + first_cell) * bins;
     job.cells_with_bins.each(cells, [&](int cell, int bin) {
         const auto* sum = sums + cell * job.cell_columns;
@@ -291,7 +292,7 @@ __global__ void __launch_bounds__(cell_threads) cells_kernel(__grid_constant__ c
     });
 }
 
-// ---- The norm: four lanes per block of cells, which take its values in turn ----
+// ---- The norm: four lanes per block of cells, which take turns with its values ----
 
 constexpr int norm_threads = 128;
 constexpr int norm_lanes = 4;
@@ -306,13 +307,13 @@ struct NormJob {
     bool twice;  // HogNorm::l2hys
 };
 
-// Each lane adds the squares of every fourth value; the sums are joined by shuffles.
+// Normalises blocks. Each lane adds the squares of every fourth value; shuffles combine the sums.
 __global__ void __launch_bounds__(norm_threads) norm_kernel(NormJob job) {
     const int x = static_cast<int>(blockIdx.x * norm_threads + threadIdx.x) / norm_lanes;
     const int y = static_cast<int>(blockIdx.y), frame = static_cast<int>(blockIdx.z);
     const int lane = static_cast<int>(threadIdx.x) % norm_lanes, run = job.block * job.from.values;
     const auto row_values = std::int64_t{job.from.columns} * job.from.values;
-    // Lanes after the last block do not contribute to any sum.
+    // Lanes after the last block contribute to no sum.
     const bool there = x < job.to.columns;
     const auto* cells = job.cells + (std::int64_t{frame} * job.from.rows + y) * row_values + x * job.from.values;
     const auto each = [&](auto&& take) {
@@ -324,7 +325,7 @@ __global__ void __launch_bounds__(norm_threads) norm_kernel(NormJob job) {
             at += norm_lanes;
         }
     };
-    // The factor 1 / sqrt(|v|^2 + e^2) of the values, or of the clipped values.
+    // Returns the factor 1 / sqrt(|v|^2 + e^2) of the values, or of the clipped values.
     const auto scale = [&](auto&& of) {
         float sum = 0;
         each([&](int, float value) { sum += of(value) * of(value); });
@@ -342,8 +343,8 @@ __global__ void __launch_bounds__(norm_threads) norm_kernel(NormJob job) {
 }  // namespace
 }  // namespace hog_kernels
 
-// Queues all launches for as many frames at a time as fit a grid. Central gradients use
-// spread_votes_on_device() instead of cells_kernel().
+// Queues all launches for batches of as many frames as fit a grid. Central gradients use spread_votes_on_device()
+// instead of cells_kernel().
 void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace::device> out) {
     using namespace hog_kernels;
     validate(frames, shape_, "hog's image");
@@ -408,7 +409,7 @@ void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace:
     cuda::for_frames(output_shape_.frames, 1, [&](int first, int count) {
         const NormJob job{cells + first * cells_shape_.rows * cells_shape_.row_values(), cells_shape_,
                           out.data() + first * output_shape_.rows * output_shape_.row_values(), output_shape_,
-                          // With spread votes every block has its own histograms.
+                          // With spread votes, every block has separate histograms.
                           spread_ ? 1 : parameters_.block, parameters_.norm == HogNorm::l2hys};
         const dim3 grid(cuda::blocks(output_shape_.columns * norm_lanes, norm_threads),
                         static_cast<unsigned>(output_shape_.rows), static_cast<unsigned>(count));

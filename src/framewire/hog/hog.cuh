@@ -2,7 +2,7 @@
 
 #include "framewire/hog/hog.hpp"
 
-// Only for .cu files: the vote of a pixel's gradient.
+// The vote of a pixel's gradient. Include it only in .cu files.
 
 namespace framewire::hog_kernels {
 
@@ -12,8 +12,8 @@ __device__ inline float float_of(int number) {
     return __int_as_float(__float_as_int(base) + number) - base;
 }
 
-// The hardware's approximate reciprocal and reciprocal square root, without the handling of tiny and huge
-// numbers; for numbers of at least 1.
+// Returns the hardware's approximate reciprocal or reciprocal square root, without the handling of tiny and huge
+// numbers; the argument must be at least 1.
 __device__ inline float reciprocal_of(float number) {
     float result;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(number));
@@ -25,7 +25,7 @@ __device__ inline float reciprocal_root_of(float number) {
     return result;
 }
 
-/// A slot and two shares. The first share of slot k belongs to bin k - 1, the second to bin k, so slots wrap around
+/// A slot and two shares. The first share of slot k belongs to bin k - 1 and the second to bin k, so slots wrap around
 /// the ring of bins once per histogram instead of once per pixel.
 struct Vote {
     int slot;
@@ -36,7 +36,7 @@ struct Vote {
 __device__ inline Vote vote_of(int gx, int gy, const HogRing& ring) {
     const auto x = float_of(gx), y = float_of(gy);
     const auto width = fabsf(x), height = fabsf(y);
-    // If both components are 0, any angle is right; take 0.
+    // If both components are 0, any angle is correct; choose 0.
     const auto ratio = fminf(width, height) * reciprocal_of(fmaxf(fmaxf(width, height), 1.0f));
     const auto square = ratio * ratio;
     auto sum = ring.arctangent[6];

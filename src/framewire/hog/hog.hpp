@@ -21,33 +21,34 @@ namespace framewire {
 struct HogLevels;
 struct HogSpread;
 
-/// Normalisation of the histograms of each block of cells (Dalal and Triggs 2005, section 6.4).
+/// Normalisation of the histograms of each block (Dalal and Triggs 2005, section 6.4).
 enum class HogNorm {
     none,   ///< no normalisation: the histograms of single cells
     l2,     ///< v / sqrt(|v|^2 + e^2), e = 1e-5
     l2hys,  ///< l2, then clipping at 0.2, then l2 again
 };
 
-/// Names on the command line and in messages.
+/// Names of the norms on the command line and in messages.
 inline constexpr NamedValue<HogNorm> hog_norm_names[] = {
     {"none", HogNorm::none}, {"l2", HogNorm::l2}, {"l2hys", HogNorm::l2hys}};
 
-/// How a pixel's direction and magnitude are computed, and in which cells it votes.
+/// Method to compute a pixel's direction and magnitude, and the cells in which the pixel votes.
 enum class HogGradient {
     sobel,    ///< 3x3 (HOG report, section 5); a pixel votes in its own cell
     central,  ///< [-1 0 1] (Dalal and Triggs 2005, section 6.2); a pixel votes in the cells around it
 };
 
-/// Names on the command line and in messages.
+/// Names of the gradients on the command line and in messages.
 inline constexpr NamedValue<HogGradient> hog_gradient_names[] = {{"sobel", HogGradient::sobel},
                                                                  {"central", HogGradient::central}};
 
 /// Parameters of Hog.
 struct HogParameters {
     HogGradient gradient = HogGradient::sobel;
-    int cell = 8;                   ///< side of a cell in pixels, 4 to 64
-    int bins = 9;                   ///< number of directions, 2 to 36
-    bool signed_gradients = false;  ///< directions of the whole circle; otherwise opposite directions are one
+    int cell = 8;  ///< side of a cell in pixels, 4 to 64
+    int bins = 9;  ///< number of directions, 2 to 36
+    /// True: directions cover the whole circle; false: opposite directions count as one.
+    bool signed_gradients = false;
     HogNorm norm = HogNorm::none;
     int block = 2;  ///< side of a block in cells, 1 to 8; ignored without a norm
 };
@@ -55,29 +56,29 @@ struct HogParameters {
 template <class Aggregate>
 class ParameterFields;
 
-/// Returns names, ranges and help of the parameters.
+/// Returns the names, ranges and help texts of the parameters.
 const ParameterFields<HogParameters>& hog_fields();
 
-/// Shape of the descriptors of a batch: frames x rows x columns x values. Without a norm each row and column is
-/// a cell, and its values are the bins. With a norm it is a block, blocks are one cell apart, and the values
-/// are the bins of its cells in raster order.
+/// Shape of the descriptors of a batch: frames x rows x columns x values. Without a norm, each row and column is a
+/// cell, and its values are the bins. With a norm, each is a block; blocks are one cell apart, and the values are the
+/// bins of the block's cells in raster order.
 struct HogShape {
     int frames = 0;
     int rows = 0;
     int columns = 0;
     int values = 0;
 
-    /// Values per row.
+    /// Returns the number of values per row.
     constexpr std::int64_t row_values() const { return std::int64_t{columns} * values; }
-    /// Total number of values.
+    /// Returns the total number of values.
     constexpr std::int64_t count() const { return row_values() * rows * frames; }
-    /// Total bytes.
+    /// Returns the total size in bytes.
     constexpr std::size_t bytes() const { return static_cast<std::size_t>(count()) * sizeof(float); }
 
     friend constexpr bool operator==(const HogShape&, const HogShape&) = default;
 };
 
-/// Descriptors in memory, without gaps, aligned to a float. Does not own.
+/// Non-owning view of descriptors in memory, without gaps, aligned to a float.
 template <class T, MemorySpace space>
 class HogView {
     static_assert(std::is_same_v<std::remove_const_t<T>, float>);
@@ -87,9 +88,9 @@ public:
     /// Makes a view of descriptors without gaps.
     constexpr HogView(T* data, HogShape shape) : data_(data), shape_(shape) {}
 
-    /// Pointer to the first value.
+    /// Returns a pointer to the first value.
     constexpr T* data() const { return data_; }
-    /// Shape of the descriptors.
+    /// Returns the shape of the descriptors.
     constexpr const HogShape& shape() const { return shape_; }
     /// Returns the values of the first column of row `y`.
     constexpr T* row(int frame, int y) const {
@@ -112,14 +113,14 @@ HogShape hog_shape(const HogParameters& parameters, const Shape& frames);
 ///
 /// A pixel splits its magnitude between the two nearest bin centres. Pixels after the last whole cell are ignored. With
 /// HogGradient::central, gradients are differences of the two adjacent pixels, and each vote is also split between the
-/// nearest cells: with a norm within each block, where pixels in the middle count more than at the border (SpreadAxis),
-/// without a norm among all cells.
+/// nearest cells. With a norm, these are cells of the same block, in which pixels in the middle count more than those
+/// at the border (SpreadAxis); without a norm, they are any cells.
 ///
 /// Images may have any strides and alignment. CPU and CUDA differ only by rounding, by less than 1e-4 of the largest
-/// value; each backend returns the same bits for the same image every time. A plan is for one run at a time.
+/// value; each backend always returns the same bits for the same image. One run at a time per plan.
 class Hog {
 public:
-    /// Throws what hog_shape() throws. Keeps a reference to `executor`.
+    /// Prepares the filter. Throws the errors of hog_shape(). `executor` must outlive the object.
     Hog(const HogParameters& parameters, const Shape& frames, Executor& executor);
 
     /// Returns the shape of the descriptors.
@@ -127,19 +128,18 @@ public:
 
     /// Runs on the executor's threads and returns when done. Throws Error{usage} if a shape does not match.
     void run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::host> out);
-    /// The same for one frame whose gray rows `make` writes, each once, on the executor's threads; the rows are
-    /// those of the filter `gray` (weighted). Throws Error{usage} unless goes_by_rows().
+    /// Runs on one frame whose gray rows `make` writes, each once, on the executor's threads. The rows must be those of
+    /// the filter `gray` (weighted). Throws Error{usage} unless goes_by_rows().
     void run(const MakeRows& make, HogView<float, MemorySpace::host> out);
     /// Returns true if run() needs each image row only once: BGR on the CPU, in batches of one frame.
     bool goes_by_rows() const;
-    /// The same, queued on the executor's stream.
+    /// Queues a run on the executor's stream. Throws Error{usage} if a shape does not match.
     void run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace::device> out);
 
 private:
-    // Throws Error{usage} unless `out` is output_shape().
+    // Throws Error{usage} unless `out` equals output_shape().
     void check(const HogShape& out) const;
-    // The steps on the CPU: counting gray levels in bands of rows, setting the gamma, and computing
-    // descriptors.
+    // Steps on the CPU: counting gray levels in bands of rows, setting the gamma, and computing descriptors.
     std::uint8_t* gray_row(int frame, std::int64_t y) const;
     template <class Body>
     void for_bands(Body&& body) const;
@@ -152,25 +152,25 @@ private:
 
     HogParameters parameters_;
     Shape shape_;
-    HogShape cells_shape_, output_shape_;  // cells_shape_: what the norm reads
+    HogShape cells_shape_, output_shape_;  // cells_shape_: shape of the norm's input
     Executor* executor_;
     std::int64_t row_stride_bytes_ = 0;  // stride of the gray image
-    int bands_ = 1;                      // number of parts in which a frame's levels are counted
+    int bands_ = 1;                      // number of bands of a frame whose levels are counted separately
     BackendBuffer gray_, counts_, tables_, cells_;
-    std::shared_ptr<const HogSpread> spread_;  // with central gradients
+    std::shared_ptr<const HogSpread> spread_;  // only with central gradients
     std::shared_ptr<HogLevels> levels_;        // levels of the previous frame, if rows are accepted
     bool has_levels_ = false;
 };
 
 }  // namespace framewire
 
-// Arithmetic that the CPU, CUDA and the drawings of HOG's steps have in common.
+// Arithmetic that the CPU, CUDA and the pictures of HOG's steps share.
 
 namespace framewire {
 
 /// Gray levels per bin of the histogram for the gamma (HOG report, section 4.1).
 inline constexpr int hog_levels_per_bin = 4;
-/// Bins of that histogram.
+/// Number of bins of the histogram for the gamma.
 inline constexpr int hog_gamma_bins = 256 / hog_levels_per_bin;
 
 /// Inputs of a frame's gamma: the bin edges of three quantiles, and the largest value.
@@ -178,7 +178,7 @@ struct HogLevels {
     int low, mid, high, largest;
 };
 
-/// The quantiles at these edges, in percent of the pixels.
+/// Percentages of the pixels that the quantiles low, mid and high stand for.
 inline constexpr unsigned hog_level_percents[] = {5, 50, 95};
 
 /// Returns true for the first bin whose cumulative count reaches `percent` of all pixels, given the cumulative
@@ -198,7 +198,7 @@ FRAMEWIRE_HOST_DEVICE inline double hog_gamma_exponent(const HogLevels& levels) 
     return 1 / (gamma < 0.8 ? 0.8 : gamma > 1.2 ? 1.2 : gamma);
 }
 
-/// Applies the gamma to a gray value: formula 6 of the report, scaled so that the largest value is kept.
+/// Applies the gamma to a gray value: formula 6 of the report, scaled so that it preserves the largest value.
 FRAMEWIRE_HOST_DEVICE inline std::uint8_t hog_gamma(int gray, const HogLevels& levels, double exponent) {
     if (gray >= levels.largest || exponent == 1) return static_cast<std::uint8_t>(gray);
     const double share = static_cast<double>(gray) / levels.largest;
@@ -209,11 +209,11 @@ FRAMEWIRE_HOST_DEVICE inline std::uint8_t hog_gamma(int gray, const HogLevels& l
 /// arctangent on 0..1 (Remez algorithm) with an error of at most 2.5e-7 rad, and is scaled to bins.
 struct HogRing {
     float arctangent[7];         // coefficients of x, x^3, ... x^13
-    float quarter, half, whole;  // 90, 180 and 360 degrees in bins; the whole is 180 degrees if unsigned
+    float quarter, half, whole;  // 90, 180 and 360 degrees in bins; `whole` is 180 degrees if directions are unsigned
     int bins;
 };
 
-/// Returns the ring for `bins` bins over 180 degrees, or 360 if signed.
+/// Returns the ring for `bins` bins over 180 degrees, or over 360 degrees if directions are signed.
 inline HogRing hog_ring(int bins, bool signed_gradients) {
     constexpr double coefficients[] = {0.999996111549571,    -0.3331736805474948, 0.19807815564989892,
                                        -0.13233342095574446, 0.07962367236556601, -0.03360422056494872,
@@ -236,12 +236,12 @@ inline constexpr float hog_largest_share = 0.2f;
 
 }  // namespace framewire
 
-// The steps of Hog on the CPU, also for callers that want each result.
+// Steps of Hog on the CPU, also for callers that want the result of each step.
 
 namespace framewire {
 
-/// Returns the levels that the gamma of a frame is computed from: quantiles in groups of four gray values, and
-/// the largest value.
+/// Returns the levels from which the gamma of a frame is computed: quantiles in groups of four gray values, and the
+/// largest value.
 HogLevels hog_levels(const Histogram& histogram);
 
 /// Returns the gamma table of the report: a new value for each gray value.
@@ -255,11 +255,11 @@ struct HogGradients {
     std::int16_t* gx;
     std::int16_t* gy;
     float* magnitude;
-    float* position;  ///< direction as a position on the ring: 0 to below `whole`
+    float* position;  ///< direction as a position on the ring: at least 0 and below `whole`
 };
 
-/// Computes the gradients of a row from it and its neighbours, which hog_gamma_row() has written, with 64
-/// readable bytes after the pixels. The results must have room for 64 more values, because whole vectors are
+/// Computes the gradients of a row from the row and its neighbours. hog_gamma_row() must have written them, and 64
+/// bytes after the pixels must be readable. The results must have room for 64 more values, because whole vectors are
 /// written.
 void hog_gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below,
                       std::int64_t pixels, HogGradient gradient, const HogRing& ring, const HogGradients& out);
@@ -277,18 +277,18 @@ inline constexpr int hog_most_cell = 64,  ///< maximum side of a cell, in pixels
 /// Bytes that vector loads on the CPU may read after the last value.
 inline constexpr int hog_vector_bytes = 64;
 
-/// On the CPU a row starts with a replicated border pixel and ends with one.
+/// A row on the CPU starts and ends with a replicated border pixel.
 inline constexpr int hog_cpu_row_begin = 1;
 
-/// Returns the distance of rows on the CPU, a multiple of 64 bytes.
+/// Returns the row stride on the CPU, a multiple of 64 bytes.
 constexpr std::int64_t hog_cpu_row_stride_bytes(int width) {
     return (std::int64_t{width} + 2 + hog_vector_bytes + 63) / 64 * 64;
 }
 
-/// On CUDA rows consist of whole groups of 16 pixels.
+/// Rows on CUDA consist of whole groups of 16 pixels.
 inline constexpr int hog_group_px = 16;
 
-/// Returns the distance of rows on CUDA, in bytes.
+/// Returns the row stride on CUDA, in bytes.
 constexpr std::int64_t hog_cuda_row_stride_bytes(int width) {
     return (std::int64_t{width} + hog_group_px - 1) / hog_group_px * hog_group_px;
 }
@@ -299,11 +299,11 @@ struct HogBandCounts {
     std::uint32_t largest;
 };
 
-/// Threads of a block that counts gray levels.
+/// Number of threads in a block that counts gray levels.
 inline constexpr int hog_count_threads = 512;
 
-/// Returns how many blocks count a frame: enough to fill a large GPU several times, each with enough pixels to
-/// make its fixed cost negligible.
+/// Returns the number of blocks that count a frame: enough to fill a large GPU several times, each with enough pixels
+/// to make its fixed cost negligible.
 constexpr int hog_cuda_bands(std::int64_t row_stride_bytes, const Shape& frames) {
     const auto groups = row_stride_bytes / hog_group_px * frames.height;
     return static_cast<int>(std::clamp<std::int64_t>(groups / hog_count_threads, 1, std::max(1, 1024 / frames.frames)));

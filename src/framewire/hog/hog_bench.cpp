@@ -14,7 +14,7 @@
 namespace framewire::bench {
 namespace {
 
-// Frames alternate, so that they come from memory and not from the cache of the previous run.
+// Runs cycle through the frames, so that input comes from memory and not from the cache of the previous run.
 constexpr int cpu_frames = 16;
 
 std::string describe(const HogParameters& parameters) {
@@ -23,7 +23,7 @@ std::string describe(const HogParameters& parameters) {
                        parameters.norm == HogNorm::none ? "" : fmt::format(", l2hys {}", parameters.block));
 }
 
-// The least traffic: the image is read once, the descriptors are written once.
+// Returns the least possible traffic: the image is read once and the descriptors are written once.
 double fewest_bytes(const HogShape& shape) {
     return static_cast<double>(bench_frame.bytes()) + static_cast<double>(shape.bytes()) / shape.frames;
 }
@@ -44,7 +44,7 @@ void bench_cpu(Session& session, const HogParameters& parameters) {
 
     std::vector<std::function<void()>> candidates{run};
 #if FRAMEWIRE_OPENCV
-    // The whole image as one window, so that every block is computed once.
+    // OpenCV takes the whole image as one window, so that every block is computed once.
     cv::setNumThreads(session.threads());
     const cv::HOGDescriptor peer_hog({bench_frame.width, bench_frame.height}, {16, 16}, {8, 8}, {8, 8}, 9);
     std::vector<float> descriptors;

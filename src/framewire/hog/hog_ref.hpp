@@ -13,13 +13,12 @@
 
 namespace framewire {
 
-/// Reference implementation: the steps of one frame in double precision, formula by formula, for tests. Rows
-/// are dense.
+/// Reference implementation for tests: the steps of one frame in double precision, formula by formula. Rows are dense.
 struct HogReference {
     std::vector<int> gray, gamma, gx, gy;
-    /// Direction in degrees, from 0 to below 180, or 360 for signed gradients.
+    /// Direction in degrees, at least 0 and below 180, or below 360 for signed gradients.
     std::vector<double> magnitude, direction;
-    std::vector<double> descriptors;  ///< in the order of HogView
+    std::vector<double> descriptors;  ///< descriptors in the order of HogView
 };
 
 inline HogReference hog_reference(const HogParameters& p, HostView<const std::uint8_t> frame) {
@@ -80,19 +79,19 @@ inline HogReference hog_reference(const HogParameters& p, HostView<const std::ui
     const int rows = height / p.cell, columns = width / p.cell;
     // Adds the vote of a pixel, times `weight`, to the bins that start at histogram[first].
     const auto vote = [&](int y, int x, double weight, std::vector<double>& histogram, std::size_t first) {
-        // In bins, from the centre of bin 0.
+        // The direction in bins, counted from the centre of bin 0.
         const double from_first = r.direction[at(y, x)] * p.bins / whole - 0.5;
         const double lower = std::floor(from_first), share = from_first - lower;
         const auto bin = [&](int number) { return first + static_cast<std::size_t>((number + p.bins) % p.bins); };
         histogram[bin(static_cast<int>(lower))] += weight * r.magnitude[at(y, x)] * (1 - share);
         histogram[bin(static_cast<int>(lower) + 1)] += weight * r.magnitude[at(y, x)] * share;
     };
-    // Adds the votes of the pixels of tall x wide cells, starting at cell (top, left), to the histograms of
-    // these cells. `bell`: pixels count less the further they are from the middle.
+    // Adds the votes of the pixels of tall x wide cells, starting at cell (top, left), to the histograms of these
+    // cells. With `bell`, pixels count less the further they are from the middle.
     const auto spread = [&](int top, int left, int tall, int wide, bool bell, std::vector<double>& histogram) {
         for (int y = 0; y < tall * p.cell; ++y)
             for (int x = 0; x < wide * p.cell; ++x) {
-                // In cells, from the first centre.
+                // The position in cells, counted from the first centre.
                 const double down = (y + 0.5) / p.cell - 0.5, right = (x + 0.5) / p.cell - 0.5;
                 const double from_middle = std::hypot(y + 0.5 - tall * p.cell / 2.0, x + 0.5 - wide * p.cell / 2.0);
                 const double sigma = tall * p.cell / 4.0;
@@ -142,8 +141,8 @@ inline HogReference hog_reference(const HogParameters& p, HostView<const std::ui
     return r;
 }
 
-/// Reference implementation of one level, pixel by pixel, for tests. To get the same result where a place is
-/// exactly between two multiples of 1/128 pixel, `scale` must be a multiple of 1/65536.
+/// Computes the reference of one level for tests, pixel by pixel. If a position is exactly between two multiples of
+/// 1/128 pixel, the result is the same only if `scale` is a multiple of 1/65536.
 inline HostImage pyramid_level_reference(double scale, HostView<const std::uint8_t> frame) {
     HostImage octave(frame.shape().with_channels(1));
     gray_reference(GrayMethod::weighted, frame, octave.view());
@@ -160,7 +159,7 @@ inline HostImage pyramid_level_reference(double scale, HostView<const std::uint8
         octave = std::move(half);
     }
     const int height = octave.shape().height, width = octave.shape().width;
-    // In 1/128 of a pixel.
+    // Returns a position in 1/128 of a pixel.
     const auto place = [&](int i, int pixels) {
         return static_cast<int>(std::floor(std::clamp((i + 0.5) * rest - 0.5, 0.0, pixels - 1.0) * 128 + 0.5));
     };
@@ -182,7 +181,7 @@ inline HostImage pyramid_level_reference(double scale, HostView<const std::uint8
     return level;
 }
 
-/// Reference implementation: the scores of all windows in double precision, window by window, for tests.
+/// Computes the reference scores of all windows for tests, window by window in double precision.
 inline std::vector<double> window_scores_reference(const WindowModel& model,
                                                    HogView<const float, MemorySpace::host> descriptors) {
     const auto window = window_shape(model);

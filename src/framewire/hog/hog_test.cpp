@@ -21,8 +21,8 @@ namespace {
 using HogTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(HogTest);
 
-// If each backend is this near to double precision, they are within twice as much of each other.
-constexpr double tolerance = 5e-5;  // of the largest value
+// If each backend is this close to double precision, their results differ by at most twice as much.
+constexpr double tolerance = 5e-5;  // relative to the largest value
 
 template <class Got, class Want>
 void expect_near(const std::vector<Got>& got, const std::vector<Want>& want, const char* what) {
@@ -127,7 +127,7 @@ TEST_P(HogTest, EqualsTheReferenceForEveryParameter) {
                     check_hog(GetParam(), {.cell = cell, .bins = bins, .signed_gradients = signed_gradients},
                               {1, 131, 201, 3}, {}, kit::Fill::noise);
                 }
-        // Small numbers of bins with cells of multiples of 8 are summed up in another way.
+        // Histograms with few bins and with cells of multiples of 8 are computed by a different method.
         for (const int cell : {8, 24, 64})
             for (int bins = 3; bins < 9; ++bins)
                 for (const bool signed_gradients : {false, true}) {
@@ -146,7 +146,7 @@ TEST_P(HogTest, EqualsTheReferenceForEveryParameter) {
     });
 }
 
-// Gradients as short as possible, where rounding matters most.
+// Tests the smallest gradients, for which rounding matters most.
 TEST_P(HogTest, EqualsTheReferenceForFaintImages) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
@@ -201,7 +201,7 @@ TEST_P(HogTest, EqualsTheReferenceForLargeImages) {
               kit::Fill::noise);
 }
 
-// Returns the descriptors of one frame that is painted by `value(y, x)`.
+// Returns the descriptors of one frame with the gray values `value(y, x)`.
 template <class Value>
 std::vector<float> descriptors_of(Backend backend, const HogParameters& parameters, int height, int width,
                                   Value value) {
@@ -212,9 +212,9 @@ std::vector<float> descriptors_of(Backend backend, const HogParameters& paramete
     return run();
 }
 
-// Four gray values share one bin of the gamma's histogram, which leaves them unchanged. The column gradients of
-// the ramp 0 1 2 3 are 4 8 8 4, because the border is replicated; their direction is between the first and the
-// last bin.
+// Four gray values share one bin of the gamma's histogram, so the gamma leaves them unchanged. The column gradients of
+// the ramp 0 1 2 3 are 4 8 8 4, because the border is replicated; their direction is between the first and the last
+// bin.
 TEST_P(HogTest, HorizontalRampVotesForTheFirstAndLastBin) {
     const auto got = descriptors_of(GetParam(), {.cell = 4, .bins = 9}, 4, 4, [](int, int x) { return x; });
     expect_near(got, std::vector<double>{48, 0, 0, 0, 0, 0, 0, 0, 48}, "bin");
@@ -225,8 +225,8 @@ TEST_P(HogTest, VerticalRampVotesForTheMiddleBin) {
     expect_near(got, std::vector<double>{0, 0, 0, 0, 96, 0, 0, 0, 0}, "bin");
 }
 
-// Opposite gradients are one direction, and with signs two: 0 and 180 degrees, between bins 0 and 3, and 1 and
-// 2.
+// Without signs, opposite gradients have the same direction. With signs they have two: 0 and 180 degrees, between bins
+// 0 and 3, and between bins 1 and 2.
 TEST_P(HogTest, SignedBinsSeparateOppositeGradients) {
     const auto down = [](int, int x) { return 3 - x; };
     expect_near(descriptors_of(GetParam(), {.cell = 4, .bins = 4}, 4, 4, down), std::vector<double>{48, 0, 0, 48},
@@ -235,9 +235,9 @@ TEST_P(HogTest, SignedBinsSeparateOppositeGradients) {
                 std::vector<double>{0, 48, 48, 0}, "signed");
 }
 
-// The same ramp with central gradients: 1 2 2 1, between the first and the last bin. The centre of a single
-// cell of 4 pixels, and of a block of it, is between the second and the third pixel: both count 7/8, the outer
-// ones 5/8, in rows and columns alike.
+// The central gradients of the same ramp are 1 2 2 1, between the first and the last bin. The centre of a single cell
+// of 4 pixels, and of a block of that cell, is between the second and the third pixel: both of these count 7/8, the
+// outer ones 5/8, in rows as well as in columns.
 TEST_P(HogTest, SpreadVotesAreWeightedByDistance) {
     const double votes = (5 + 14 + 14 + 5) / 8.0 * (5 + 7 + 7 + 5) / 8.0 / 2;
     expect_near(descriptors_of(GetParam(), {.gradient = HogGradient::central, .cell = 4, .bins = 2}, 4, 4,
@@ -245,27 +245,27 @@ TEST_P(HogTest, SpreadVotesAreWeightedByDistance) {
                 std::vector<double>{votes, votes}, "bin");
 }
 
-// An edge between the first two cells is seen 1/8 of a cell away from it, by columns that each give 5/8 to the
-// cell that they are in and 3/8 to the other. If the cells are a block of their own, each gets the same.
+// Columns 1/8 of a cell away on either side of the edge between the first two cells have gradients. Each gives 5/8 of
+// its votes to its own cell and 3/8 to the other. If the two cells form a block, both get the same.
 TEST_P(HogTest, SpreadVotesReachTheNextCell) {
     const auto edge = [](int, int x) { return x < 4 ? 0 : 200; };
     const double votes = 200 * (5 + 7 + 7 + 5) / 8.0 / 2;
     expect_near(descriptors_of(GetParam(), {.gradient = HogGradient::central, .cell = 4, .bins = 2}, 4, 8, edge),
                 std::vector<double>{votes, votes, votes, votes}, "bin");
-    // The third cell does not see the edge.
+    // The edge does not reach the third cell.
     expect_near(descriptors_of(GetParam(), {.gradient = HogGradient::central, .cell = 4, .bins = 2}, 4, 12, edge),
                 std::vector<double>{votes, votes, votes, votes, 0, 0}, "bin");
 }
 
-// Only black and the brightest value occur, so the gamma changes nothing. An edge is seen by the columns on
-// both sides of it, each with 4 x 200; here one is in each cell.
+// Only black and the brightest value occur, so the gamma changes nothing. The columns on both sides of an edge have
+// gradients of 4 x 200; here one of them is in each cell.
 TEST_P(HogTest, EdgeBetweenCellsVotesInBoth) {
     const auto got =
         descriptors_of(GetParam(), {.cell = 4, .bins = 2}, 5, 9, [](int, int x) { return x < 4 ? 0 : 200; });
     expect_near(got, std::vector<double>{1600, 1600, 1600, 1600}, "bin");
 }
 
-// Exactly zero, so that a search for empty bins finds them, whatever the others hold.
+// Empty bins must be exactly zero, so that a search for them succeeds regardless of the other bins.
 TEST_P(HogTest, BinsWithoutVotesAreZero) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
@@ -299,8 +299,8 @@ TEST(Hog, StepsEqualTheFormulas) {
                         kit::GuardedImage image(shape, kit::layouts().back());
                         kit::fill(image.view(), fill_with);
                         const auto steps = hog_steps(image.view(), signed_gradients, gradient);
-                        // The steps before the cells do not depend on the size of a cell, and the reference has
-                        // no cells in images this small.
+                        // The steps before the cells do not depend on the size of a cell, and the reference has no
+                        // cells in images this small.
                         const auto want =
                             hog_reference({.gradient = gradient, .signed_gradients = signed_gradients}, image.view());
                         const auto bytes = [](const HostImage& of) {
@@ -319,7 +319,7 @@ TEST(Hog, StepsEqualTheFormulas) {
 TEST(Hog, RunsWithoutAllocating) {
     kit::GuardedImage image({2, 64, 64, 3}, {});
     kit::fill(image.view(), kit::Fill::noise);
-    Executor executor(BackendChoice::cpu, 1);  // starting threads is not part of a run
+    Executor executor(BackendChoice::cpu, 1);  // starts its threads before the run
     for (const auto gradient : {HogGradient::sobel, HogGradient::central}) {
         Hog hog({.gradient = gradient, .norm = HogNorm::l2hys}, image.view().shape(), executor);
         std::vector<float> out(static_cast<std::size_t>(hog.output_shape().count()));
@@ -333,7 +333,7 @@ TEST(Hog, RunsWithoutAllocating) {
     }
 }
 
-// Each chunk of rows processes the cells at its edges again, and the sums must be the same.
+// Chunks of rows process the cells at their edges twice; the sums must not depend on that.
 TEST(Hog, IsEqualForAnyNumberOfThreads) {
     kit::GuardedImage image({1, 200, 90, 1}, {});
     kit::fill(image.view(), kit::Fill::noise, 3);

@@ -11,7 +11,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
 
-// Counts pixels below a few edges with narrow fields that are widened before they overflow:
+// Counts the pixels below a few edges in narrow fields, which are widened before they overflow:
 //
 //     2-bit fields, up to 3 vectors -> 4-bit fields, up to 15 -> 8-bit fields, up to 255 -> 64-bit sums
 namespace {
@@ -27,13 +27,13 @@ HWY_INLINE void add_bytes(NearVector bytes, std::uint64_t& sum) {
     sum += hn::GetLane(hn::SumOfLanes(d64, hn::SumsOf8(bytes)));
 }
 
-// Returns what a pixel adds to the counts of the four edges around a level, in two bits each. The first edge is
-// that of bin `first`.
+// Returns the amounts that a pixel adds to the counts of the four edges around a level, two bits each. The first edge
+// is that of bin `first`.
 class NearEdges {
 public:
     explicit HWY_INLINE NearEdges(int first) : before_(hn::Set(NearTag(), static_cast<std::uint8_t>(first - 1))) {}
 
-    // Looks up the four fields by the number of bins above the first edge, for each byte of a vector.
+    // Looks up the four fields for each byte of a vector, by the number of bins from the first edge.
     HWY_INLINE NearVector operator()(NearVector gray) const {
         const NearTag d;
         const hn::Repartition<std::uint16_t, NearTag> d16;
@@ -45,14 +45,14 @@ public:
     }
 
 private:
-    // Indexed by the number of bins above the one before the first edge: the pixel is below the edges from
-    // there on.
+    // Indexed by the number of bins above the bin before the first edge. The pixel is below all edges from that number
+    // on.
     HWY_ALIGN static constexpr std::uint8_t added[16] = {0x55, 0x54, 0x50, 0x40};
 
     NearVector before_;
 };
 
-// Adds the even and the odd fields, of `bits` bits each, to two counts.
+// Adds fields of `bits` bits each to two counts: the even fields to one, the odd fields to the other.
 template <int bits>
 HWY_INLINE void add_fields(NearVector fields, NearVector& even, NearVector& odd) {
     const NearTag d;
@@ -68,7 +68,8 @@ HWY_INLINE void add_fields(NearVector fields, NearVector& even, NearVector& odd)
 void count_below(const std::uint8_t* gray, std::int64_t pixels, const int* firsts, HogNearCounts& counts) {
     constexpr int levels = 3, each = HogNearCounts::edges_each;
     static_assert(each == 4);
-    constexpr int of_pairs = 3, of_nibbles = 15, of_bytes = 255;  // vectors that fields of 2, 4 and 8 bits can count
+    // Numbers of vectors that fields of 2, 4 and 8 bits can count.
+    constexpr int of_pairs = 3, of_nibbles = 15, of_bytes = 255;
     const NearTag d;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d));
     const auto whole = pixels / step * step;
@@ -106,7 +107,7 @@ void count_below(const std::uint8_t* gray, std::int64_t pixels, const int* first
     HWY_ALIGN std::uint8_t lanes[HWY_MAX_BYTES];
     hn::Store(largest, d, lanes);
     counts.largest = std::max(counts.largest, *std::max_element(lanes, lanes + step));
-    // The rest of a row, pixel by pixel.
+    // Processes the remainder of a row pixel by pixel.
     for (auto x = whole; x < pixels; ++x) {
         counts.largest = std::max(counts.largest, gray[x]);
         for (int edge = 0; edge < HogNearCounts::edges; ++edge)
@@ -128,10 +129,10 @@ void HogNearCounts::add(const HogNearCounts& other) {
     largest = std::max(largest, other.largest);
 }
 
-// The first edges of the three levels. Each level may move by one bin in either direction.
+// Chooses the first edges of the three levels. Each level may move by one bin in either direction.
 HogNearLevels::HogNearLevels(const HogLevels& before) {
     const int levels[] = {before.low, before.mid, before.high};
-    // One more bin on each side. No pixel is below edge 0, and all are below the last.
+    // Includes one more bin on each side. No pixel is below edge 0, and all pixels are below the last edge.
     for (int i = 0; i < 3; ++i)
         firsts_[i] = std::clamp(levels[i] / hog_levels_per_bin - 1, 1, hog_gamma_bins - HogNearCounts::edges_each);
 }

@@ -7,23 +7,23 @@
 
 namespace framewire {
 
-/// Counts of HogNearLevels over some pixels of an image.
+/// Counts of some pixels of an image for HogNearLevels.
 struct HogNearCounts {
     static constexpr int edges_each = 4, edges = 3 * edges_each;
 
-    std::uint64_t below[edges] = {};  ///< pixels below each edge
+    std::uint64_t below[edges] = {};  ///< number of pixels below each edge
     std::uint8_t largest = 0;
 
     /// Adds the counts of other pixels.
     void add(const HogNearCounts& other);
 };
 
-/// Finds the levels of a frame that are near those of the frame before, as with most cameras: then it suffices
-/// to count the pixels below a few edges of the gamma's bins, which takes a third of the time of a histogram.
-/// The levels equal those of hog_levels().
+/// Finds the levels of a frame if they are near those of the previous frame, as with most cameras. Then it is
+/// sufficient to count the pixels below a few edges of the gamma's bins, which takes a third of the time of a
+/// histogram. The levels equal those of hog_levels().
 class HogNearLevels {
 public:
-    /// Prepares to count around the levels of the frame before.
+    /// Prepares to count around the levels of the previous frame.
     explicit HogNearLevels(const HogLevels& before);
 
     /// Adds the counts of a row of gray pixels.

@@ -60,7 +60,7 @@ TEST(NearLevels, EqualThoseOfTheHistogramOrAreEmpty) {
     });
 }
 
-// The levels that a plan remembers of the frame before must not change any bit of the next descriptors.
+// The levels that a plan keeps from the previous frame must not change any bit of the next descriptors.
 TEST(NearLevels, DoNotChangeDescriptors) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 90, 200, 3};

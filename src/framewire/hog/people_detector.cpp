@@ -21,7 +21,8 @@
 namespace framewire {
 namespace {
 
-constexpr std::int64_t downloaded_at_once = 1024;  // candidates that are copied before their number is known
+// Number of candidates that are copied before the actual number is known.
+constexpr std::int64_t downloaded_at_once = 1024;
 
 }  // namespace
 
@@ -40,7 +41,7 @@ Detection WindowPlaces::of(const WindowCandidate& candidate) const {
             width, height, candidate.score};
 }
 
-// The list has room for every window, since any number of them may exceed the threshold.
+// The list has room for all windows, because any number of them may exceed the threshold.
 DetectedPeople::DetectedPeople(std::shared_ptr<const WindowPlaces> places, const PeopleParameters& parameters,
                                Executor& executor)
     : places_(std::move(places)), parameters_(parameters), transfer_(executor) {
@@ -49,7 +50,7 @@ DetectedPeople::DetectedPeople(std::shared_ptr<const WindowPlaces> places, const
     detections_.resize(static_cast<std::size_t>(std::min<std::int64_t>(places_->windows, parameters.capacity)));
     if (parameters.group == PeopleGrouping::neighbours) neighbours_ = NeighbourGroups(detections_.size());
     if (executor.backend() == Backend::cpu) return;
-    // Copies include entries that no candidate has used yet, so they must be initialised.
+    // Copies include entries without a candidate, so all entries must be initialised.
     cuda::fill(data<MemorySpace::device>(), 0, bytes, executor.stream());
 }
 
@@ -65,7 +66,7 @@ void DetectedPeople::download(std::int64_t first) {
 
 void DetectedPeople::download() { download(std::min(downloaded_at_once, places_->windows)); }
 
-// Almost always one copy suffices. If there are more candidates, all of them are copied again.
+// One copy is almost always sufficient. If there are more candidates, all of them are copied again.
 void DetectedPeople::wait() {
     transfer_.wait();
     if (downloaded_ > 0 && candidates() > downloaded_) {
@@ -75,7 +76,7 @@ void DetectedPeople::wait() {
     group();
 }
 
-// Converts candidates to detections: the best ones up to the capacity, then grouping.
+// Converts candidates to detections: takes the best ones up to the capacity and groups them.
 void DetectedPeople::group() {
     const std::span found(list<MemorySpace::host>(), static_cast<std::size_t>(candidates()));
     const auto kept = std::min(found.size(), detections_.size());
@@ -90,7 +91,7 @@ void DetectedPeople::group() {
         return;
     }
     detection_count_ = neighbours_(windows, parameters_.neighbours);
-    // Place and size were rounded independently of each other.
+    // Position and size were rounded independently, so the box may exceed the frame.
     for (auto& mean : windows.first(detection_count_)) {
         mean.x = std::min(mean.x, places_->frame.width - mean.width);
         mean.y = std::min(mean.y, places_->frame.height - mean.height);
@@ -115,7 +116,7 @@ namespace {
 constexpr int most_capacity = 1 << 16;
 constexpr std::size_t descriptors_alignment = 256;
 
-// Resolves 0, which means the height of the model.
+// Resolves a height of 0, which means the height of the model.
 int least_height_px(const WindowModel& model, const PeopleParameters& parameters) {
     return parameters.least_height_px == 0 ? model.height_px : parameters.least_height_px;
 }
@@ -189,7 +190,7 @@ void validate(const WindowModel& model, const PeopleParameters& p) {
              most_capacity);
 }
 
-// Names the size of the smallest window and how small windows may become.
+// Returns a message with the size of the smallest window and the smallest size that windows may have.
 std::string without_windows(const WindowModel& model, const PeopleParameters& parameters, const Shape& frame) {
     if (!scales_of(model, parameters, frame).empty()) return {};
     const int least = least_height_px(model, parameters);
@@ -202,14 +203,14 @@ std::string without_windows(const WindowModel& model, const PeopleParameters& pa
 
 // Plans and memory of a detector.
 struct PeopleDetector::State {
-    // Windows of one size.
+    // One size of windows.
     struct Level {
         Level(Hog hog_, std::int64_t first_window_, std::size_t descriptors_begin_)
             : hog(std::move(hog_)), first_window(first_window_), descriptors_begin(descriptors_begin_) {}
 
         Hog hog;
         std::int64_t first_window;      // index among all windows
-        std::size_t descriptors_begin;  // in bytes; on the CPU all levels share the same memory
+        std::size_t descriptors_begin;  // offset in bytes; on the CPU all levels share the same memory
     };
 
     State(const WindowModel& model_, const PeopleParameters& parameters_, const Shape& frame_, Executor& executor_)
@@ -220,7 +221,7 @@ struct PeopleDetector::State {
           scores(model_, executor_) {
         WindowPlaces windows{
             .cell = model_.hog.cell, .width_px = model_.width_px, .height_px = model_.height_px, .frame = frame_};
-        // On CUDA the levels run in parallel, so each has its own memory for descriptors.
+        // On CUDA the levels run in parallel, so each has separate memory for its descriptors.
         const bool side_by_side = executor_.backend() == Backend::cuda;
         std::size_t begin = 0, end = 0;  // range of the descriptors' memory
         levels.reserve(scales.size());
@@ -235,7 +236,7 @@ struct PeopleDetector::State {
             windows.windows += grid.count();
         }
         descriptors = BackendBuffer(end + window_scores_margin_bytes, executor_);
-        descriptors.fill(0);  // including what is read after the last value
+        descriptors.fill(0);  // includes the bytes that are read after the last value
         window_scores = BackendBuffer(static_cast<std::size_t>(windows.windows) * sizeof(float), executor_);
         places = std::make_shared<WindowPlaces>(std::move(windows));
         if constexpr (cuda::compiled)
@@ -252,13 +253,13 @@ struct PeopleDetector::State {
         scores.run(HogView<const float, space>(values, shape), window_scores.as<float>() + level.first_window);
     }
 
-    // On the CPU levels are processed one after another and share the memory of the descriptors.
+    // Processes the levels one after another on the CPU; they share the memory of the descriptors.
     void score(HostView<const std::uint8_t> frame) {
         pyramid.run(frame);
         for (int number = 0; number < pyramid.levels(); ++number) score_level<MemorySpace::host>(number);
     }
 
-    // The kernels of a small level leave most of a GPU idle, so the levels run in parallel.
+    // Records the levels to run in parallel, because the kernels of a small level leave most of a GPU idle.
     void record_levels() {
         cuda::record_branches(executor->stream(), pyramid.levels(), [&](int number) {
             pyramid.run_level(number);
@@ -266,8 +267,8 @@ struct PeopleDetector::State {
         });
     }
 
-    // The octaves depend on the address of the frame, so they are launched each time. The levels do not and are
-    // one graph, or part of the caller's graph if that is being recorded.
+    // The octaves depend on the address of the frame, so they are launched for each frame. The levels do not depend on
+    // it: they are one graph, or part of the caller's graph while that is being recorded.
     void score(DeviceView<const std::uint8_t> frame) {
         pyramid.run_octaves(frame);
         const auto& stream = executor->stream();
@@ -285,12 +286,12 @@ struct PeopleDetector::State {
     std::vector<Level> levels;
     std::shared_ptr<const WindowPlaces> places;
     BackendBuffer descriptors, window_scores;  // for all windows
-    std::optional<cuda::Graph> all_levels;     // CUDA: what runs after the octaves
+    std::optional<cuda::Graph> all_levels;     // CUDA only: the work after the octaves
 };
 
 PeopleDetector::PeopleDetector(const WindowModel& model, const PeopleParameters& parameters, const Shape& frame,
                                Executor& executor) {
-    // Checked before anything is allocated.
+    // Check before anything is allocated.
     if (const auto reason = without_windows(model, parameters, frame); !reason.empty())
         fail(ErrorCode::usage, "{}", reason);
     state_ = std::make_unique<State>(model, parameters, frame, executor);
@@ -308,14 +309,14 @@ DetectedPeople PeopleDetector::make_people() const {
     return {state_->places, parameters, *state_->executor};
 }
 
-// Candidates come in the order of their windows; on the GPU in any order.
+// The candidates are in the order of their windows on the CPU, and in any order on the GPU.
 void PeopleDetector::run(HostView<const std::uint8_t> frame, DetectedPeople& people) {
     auto& state = *state_;
     state.executor->require_space<MemorySpace::host>("a detector");
     validate(frame, state.places->frame, "the detector's frame");
     state.score(frame);
     const auto* scores = state.window_scores.as<float>();
-    // All windows are scanned on the calling thread: it reads one float per window.
+    // The calling thread scans all windows; it reads only one float per window.
     std::int32_t found = 0;
     for (std::int32_t window = 0; window < windows(); ++window)
         if (scores[window] > state.parameters.threshold)
@@ -339,7 +340,7 @@ namespace {
 
 constexpr double likeness = 0.2;  // OpenCV's `eps`, as a share of the sides
 
-// OpenCV's rules for boxes within others.
+// Applies OpenCV's rules for boxes inside others.
 bool gives_way(const Detection& box, std::int64_t boxes, const Detection& other, std::int64_t others) {
     const auto dx = std::lrint(other.width * likeness), dy = std::lrint(other.height * likeness);
     return box.x >= other.x - dx && box.y >= other.y - dy && box.x + box.width <= other.x + other.width + dx &&
@@ -349,7 +350,7 @@ bool gives_way(const Detection& box, std::int64_t boxes, const Detection& other,
 
 }  // namespace
 
-// OpenCV's SimilarRects with the eps that groupRectangles() uses by default.
+// Implements OpenCV's SimilarRects with the eps that groupRectangles() uses by default.
 bool are_neighbours(const Detection& a, const Detection& b) {
     const double most = likeness * (std::min(a.width, b.width) + std::min(a.height, b.height)) * 0.5;
     return std::abs(a.x - b.x) <= most && std::abs(a.y - b.y) <= most &&
@@ -366,7 +367,7 @@ std::int32_t NeighbourGroups::leader(std::int32_t member) {
     return member;
 }
 
-// Union-find over all pairs of neighbouring boxes.
+// Applies union-find to all pairs of neighbouring boxes.
 void NeighbourGroups::join(std::span<const Detection> detections) {
     const auto count = static_cast<std::int32_t>(detections.size());
     const auto box = [&](std::int32_t number) -> const Detection& {
@@ -379,7 +380,7 @@ void NeighbourGroups::join(std::span<const Detection> detections) {
     }
 }
 
-// Adds up the groups, drops small ones, averages the others, and drops those within others.
+// Adds up the groups, drops small ones, averages the others, and drops boxes inside others.
 std::size_t NeighbourGroups::operator()(std::span<Detection> detections, int neighbours) {
     if (detections.size() > leaders_.size())
         fail(ErrorCode::internal, "{} boxes to group; the limit is {}", detections.size(), leaders_.size());
@@ -420,7 +421,7 @@ std::size_t NeighbourGroups::operator()(std::span<Detection> detections, int nei
     return kept;
 }
 
-// Products are 64 bits wide, since boxes can be as large as a frame.
+// Products are 64 bits wide, because boxes can be as large as a frame.
 double intersection_over_union(const Detection& a, const Detection& b) {
     const auto common = [](std::int64_t first, std::int64_t first_size, std::int64_t second, std::int64_t second_size) {
         return std::max<std::int64_t>(std::min(first + first_size, second + second_size) - std::max(first, second), 0);
@@ -430,7 +431,7 @@ double intersection_over_union(const Detection& a, const Detection& b) {
     return static_cast<double>(both) / static_cast<double>(area(a) + area(b) - both);
 }
 
-// Kept detections move to the front in place.
+// Moves the kept detections to the front, in place.
 std::size_t suppress_overlapping(std::span<Detection> detections, double overlap) {
     std::ranges::sort(detections, {}, detection_rank);
     auto kept = detections.begin();

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int collect_threads = 256;
 
-// Few windows exceed a sensible threshold, so one atomic addition per candidate is cheap.
+// Collects candidates. Few windows exceed a sensible threshold, so one atomic addition per candidate is cheap.
 __global__ void collect_kernel(const float* scores, std::int32_t windows, float threshold, WindowCandidate* candidates,
                                std::int32_t* count) {
     const auto window = static_cast<std::int32_t>(blockIdx.x * collect_threads + threadIdx.x);
@@ -18,7 +18,7 @@ __global__ void collect_kernel(const float* scores, std::int32_t windows, float 
 
 }  // namespace
 
-// The count is cleared on the same stream first.
+// Clears the count first, on the same stream.
 void collect_candidates(const float* scores, std::int32_t windows, float threshold, WindowCandidate* candidates,
                         std::int32_t* count, const cuda::Stream& stream) {
     cuda::fill(count, 0, sizeof *count, stream);

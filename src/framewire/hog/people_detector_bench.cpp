@@ -19,9 +19,10 @@ namespace framewire::bench {
 namespace {
 
 constexpr int cpu_frames = 4;
-constexpr std::size_t candidates = 200;  // windows above the threshold in the first frame, as in a typical picture
+// Number of windows above the threshold in the first frame, as in a typical picture.
+constexpr std::size_t candidates = 200;
 
-// The weights of a model affect the time only by how many windows score above the threshold.
+// Returns a model with random weights, which affect the time only by how many windows score above the threshold.
 WindowModel random_model(HogGradient gradient) {
     WindowModel model;
     model.hog.gradient = gradient;
@@ -48,7 +49,7 @@ DetectedPeople detect(PeopleDetector& detector, HostView<const std::uint8_t> fra
     return people;
 }
 
-// Returns a threshold that `candidates` windows of the model's own size exceed, after comparing all of them
+// Returns a threshold that is exceeded by `candidates` windows of the model's own size, after comparing all of them
 // with double precision.
 float checked_threshold(const WindowModel& model, HostView<const std::uint8_t> frame, Executor& executor) {
     PeopleDetector detector(model,
@@ -73,7 +74,7 @@ float checked_threshold(const WindowModel& model, HostView<const std::uint8_t> f
     return got[candidates].score;
 }
 
-// The least traffic: the image is read once.
+// Counts the least possible traffic: the image is read once.
 void bench(Session& session, Executor& executor, HogGradient gradient) {
     const bool on_cpu = executor.backend() == Backend::cpu;
     HostImage in(bench_frame.with_frames(on_cpu ? cpu_frames : gpu_rotation));
@@ -110,7 +111,7 @@ void bench(Session& session, Executor& executor, HogGradient gradient) {
         turn = (turn + 1) % cpu_frames;
     }};
 #if FRAMEWIRE_OPENCV
-    // The same sizes and stride, without margin and without grouping.
+    // OpenCV scores the same sizes with the same stride, without margin and without grouping.
     cv::setNumThreads(session.threads());
     cv::HOGDescriptor peer_hog({model.width_px, model.height_px}, {16, 16}, {8, 8}, {8, 8}, 9);
     peer_hog.setSVMDetector(cv::HOGDescriptor::getDefaultPeopleDetector());

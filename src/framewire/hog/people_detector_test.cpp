@@ -68,7 +68,7 @@ private:
 };
 
 struct Candidate {
-    Detection box;  // its score is unset
+    Detection box;  // box without a score
     double score;
 };
 
@@ -107,8 +107,8 @@ std::vector<Candidate> all_windows(const WindowModel& model, const PeopleParamet
     return windows;
 }
 
-// With a threshold below all scores and without suppression every window is found and compared with all that
-// exist.
+// Checks that every window is found with a threshold below all scores and without suppression. Compares the detections
+// with all windows that exist.
 void check_windows(Backend backend, const WindowModel& model, PeopleParameters parameters, const Shape& shape,
                    const kit::Layout& layout) {
     SCOPED_TRACE(fmt::format("{}: a window of {}x{}, step {}, heights {} to {}, in {}, {}, seed {}", to_string(backend),
@@ -157,7 +157,7 @@ TEST_P(PeopleDetectorTest, ScoresEveryWindow) {
     });
 }
 
-// A figure of two gray levels in a window of 64x128; coordinates are 0 to 1 in both directions.
+// Returns the gray level of a figure with two levels in a window of 64x128; coordinates are 0 to 1 in both directions.
 int figure(double x, double y) {
     const auto within = [](double value, double begin, double end) { return value >= begin && value < end; };
     const bool head = std::hypot((x - 0.5) * 64, (y - 0.2) * 128) < 9;
@@ -174,7 +174,7 @@ void draw_figure(HostView<std::uint8_t> image, const Detection& box) {
                     static_cast<std::uint8_t>(figure((x + 0.5) / box.width, (y + 0.5) / box.height));
 }
 
-// The score is 1 - 0.4 on the figure and decreases with the part of it that a window misses.
+// Returns a model whose score is 1 - 0.4 on the figure and decreases with the part of the figure that a window misses.
 WindowModel model_of_figure() {
     WindowModel model;
     const auto shape = window_shape(model);
@@ -213,7 +213,7 @@ TEST_P(PeopleDetectorTest, FindsFiguresAtTheirPlaces) {
                   frame);
     ASSERT_EQ(smaller().size(), 1u);
     EXPECT_GT(intersection_over_union(smaller()[0], figures[3]), 0.7);
-    // A window exactly on the figure has the score that the model was made for, except for the frame's gamma.
+    // A window exactly on the figure has the score for which the model was made, except for the frame's gamma.
     Found exact(GetParam(), model, {.threshold = 0.4f, .group = PeopleGrouping::overlap, .most_height_px = 128}, frame);
     const auto of_size = exact();
     const auto on_figure = std::ranges::find_if(of_size, [](const Detection& d) { return d.x == 16 && d.y == 24; });
@@ -221,7 +221,7 @@ TEST_P(PeopleDetectorTest, FindsFiguresAtTheirPlaces) {
     EXPECT_NEAR(on_figure->score, 0.6, 0.02);
 }
 
-// The means of the windows around each figure equal grouping them afterwards.
+// Grouping the windows around each figure afterwards gives the same means.
 TEST_P(PeopleDetectorTest, MergesNeighbouringWindows) {
     const auto model = model_of_figure();
     kit::GuardedImage frame({1, 360, 640, 3}, {});
@@ -251,7 +251,7 @@ TEST_P(PeopleDetectorTest, FindsFiguresWithSpreadVotes) {
     });
 }
 
-// More windows above the threshold than the capacity: the best are kept, whatever their order.
+// Tests more windows above the threshold than the capacity: the best are kept, regardless of their order.
 TEST_P(PeopleDetectorTest, KeepsTheBestUpToTheCapacity) {
     const auto model = random_model({.cell = 4, .norm = HogNorm::l2hys}, 16, 24);
     kit::GuardedImage frame({1, 180, 230, 1}, {});
@@ -281,7 +281,7 @@ TEST_P(PeopleDetectorTest, FindsNobodyInAnEmptyFrame) {
 TEST(PeopleDetector, RunsWithoutAllocating) {
     HostImage frame({1, 200, 160, 3});
     kit::fill(frame.view(), kit::Fill::noise);
-    Executor executor(BackendChoice::cpu, 1);  // starting threads is not part of a run
+    Executor executor(BackendChoice::cpu, 1);  // starts its threads before the run
     PeopleDetector detector(random_model({.norm = HogNorm::l2hys}, 64, 128), {.threshold = -1e6f}, frame.shape(),
                             executor);
     auto people = detector.make_people();
@@ -356,7 +356,7 @@ std::vector<Detection> grouped(std::vector<Detection> detections, int neighbours
     return detections;
 }
 
-// A fifth of the mean of the smaller width and the smaller height, (10 + 30) / 2: 4 pixels.
+// The limit is a fifth of the mean of the smaller width and the smaller height, (10 + 30) / 2: 4 pixels.
 TEST(Neighbours, HaveSidesWithinAFifth) {
     const Detection box{100, 100, 10, 30, 0};
     EXPECT_TRUE(are_neighbours(box, box));
@@ -371,14 +371,14 @@ TEST(Neighbours, HaveSidesWithinAFifth) {
 
 TEST(Neighbours, GroupIsItsMeanWithItsBestScore) {
     const std::vector<Detection> boxes{{10, 20, 40, 80, 1}, {12, 21, 42, 83, 5}, {13, 22, 41, 82, 2}};
-    // 35 / 3, 63 / 3, 123 / 3, 245 / 3.
+    // The means are 35 / 3, 63 / 3, 123 / 3 and 245 / 3.
     EXPECT_EQ(grouped(boxes, 2), (std::vector<Detection>{{12, 21, 41, 82, 5}}));
     EXPECT_TRUE(grouped(boxes, 3).empty()) << "each has two neighbours";
     EXPECT_EQ(grouped({boxes[0]}, 0), (std::vector{boxes[0]}));
     EXPECT_TRUE(grouped({boxes[0]}, 1).empty());
 }
 
-// The first and the last box are too far apart; the one between joins them, in any order.
+// The first and the last box are too far apart; the box between them joins them, in any order.
 TEST(Neighbours, ChainIsOneGroup) {
     std::vector<Detection> boxes{{0, 0, 10, 10, 1}, {2, 0, 10, 10, 2}, {4, 0, 10, 10, 3}, {50, 0, 10, 10, 4}};
     ASSERT_FALSE(are_neighbours(boxes[0], boxes[2]));
@@ -388,7 +388,7 @@ TEST(Neighbours, ChainIsOneGroup) {
     while (std::ranges::next_permutation(boxes, {}, detection_rank).found);
 }
 
-// Halves are rounded to the even number, as in OpenCV.
+// Halves are rounded to even numbers, as in OpenCV.
 TEST(Neighbours, MeansRoundHalfToEven) {
     EXPECT_EQ(grouped({{2, 3, 10, 10, 1}, {3, 4, 11, 10, 1}}, 1), (std::vector<Detection>{{2, 4, 10, 10, 1}}));
 }
@@ -455,8 +455,8 @@ TEST(Suppression, ComputesIntersectionOverUnion) {
     EXPECT_EQ(intersection_over_union(box, {15, 30, 10, 10, 0}), 100 / 1200.0) << "one within the other";
 }
 
-// By hand: b overlaps a and c by a third each; c does not overlap a. a suppresses b, and c is kept because b is
-// gone.
+// Calculated by hand: b overlaps a and c by a third each, and c does not overlap a. a suppresses b; c is kept because b
+// has been dropped.
 TEST(Suppression, DroppedDetectionsSuppressNothing) {
     const Detection a{0, 0, 10, 10, 3}, b{5, 0, 10, 10, 2}, c{10, 0, 10, 10, 1};
     EXPECT_EQ(suppressed({c, b, a}, 0.3), (std::vector{a, c}));
@@ -478,7 +478,7 @@ TEST(Suppression, BreaksTiesByPositionAndSize) {
     EXPECT_EQ(suppressed({right, left, large, upper}, 1), (std::vector{upper, left, large, right}));
 }
 
-// Compares with the definition for any order of the input.
+// Compares the result with the definition, for any order of the input.
 TEST(Suppression, IgnoresTheOrderOfTheInput) {
     std::mt19937 random(1);
     std::vector<Detection> detections;

@@ -21,20 +21,20 @@ namespace {
 struct LevelRow {
     const std::uint8_t *upper, *lower;     // adjacent rows of the octave
     std::int32_t share;                    // weight of the lower row
-    const std::int32_t *indices, *shares;  // place of each pixel in the row
+    const std::int32_t *indices, *shares;  // position of each pixel in the row
     std::int64_t pixels;
     std::uint8_t* out;
 };
 
 constexpr std::int64_t piece_px = 256;  // pixels of a row processed at a time
-constexpr int rows_each = 16;           // rows that a thread takes at a time
+constexpr int rows_each = 16;           // number of rows that a thread takes at a time
 
 }  // namespace
 }  // namespace framewire
 
 #endif
 
-// Octaves and levels on the CPU. Vertical interpolation works on whole vectors of the octave's row; horizontal
+// Computes octaves and levels on the CPU. Vertical interpolation works on whole vectors of the octave's row; horizontal
 // interpolation gathers the two neighbours of each pixel with table lookups from two vectors.
 
 HWY_BEFORE_NAMESPACE();
@@ -48,14 +48,14 @@ using D32 = hn::RepartitionToWide<D16>;
 
 }  // namespace
 
-// Computes means of 2x2 pixels. Reads and writes whole vectors, also past the pixels.
+// Computes means of 2x2 pixels. Reads and writes whole vectors, even beyond the pixels.
 void halve_row(const std::uint8_t* upper, const std::uint8_t* lower, std::int64_t pixels, std::uint8_t* out) {
     const hn::ScalableTag<std::uint8_t> d8;
     const hn::RepartitionToWide<decltype(d8)> d16;
     const hn::Rebind<std::uint8_t, decltype(d16)> half;
     const auto step = static_cast<std::int64_t>(hn::Lanes(d16));
     for (std::int64_t x = 0; x < pixels; x += step) {
-        // Sums of adjacent bytes in 16 bits.
+        // Returns the sums of adjacent bytes in 16 bits.
         const auto pair_sums = [&](const std::uint8_t* row) HWY_ATTR {
             const auto pairs = hn::BitCast(d16, hn::LoadU(d8, row + 2 * x));
             return hn::Add(hn::And(pairs, hn::Set(d16, 255)), hn::ShiftRight<8>(pairs));
@@ -65,8 +65,8 @@ void halve_row(const std::uint8_t* upper, const std::uint8_t* lower, std::int64_
     }
 }
 
-// Interpolates between two rows of the octave, then between columns, a piece at a time, so that the
-// intermediate result stays in L1. Reads and writes whole vectors, also past the pixels.
+// Interpolates between two rows of the octave, then between columns, a piece at a time, so that the intermediate result
+// stays in the L1 cache. Reads and writes whole vectors, even beyond the pixels.
 void level_row(const LevelRow& row) {
     const D16 d16;
     const D32 d32;
@@ -90,7 +90,7 @@ void level_row(const LevelRow& row) {
             hn::StoreU(hn::Add(hn::Mul(load(row.upper), upper_share), hn::Mul(load(row.lower), lower_share)), d16,
                        between + (x - begin));
         }
-        // Hence a vector of level pixels has all its neighbours in two vectors of octave pixels.
+        // Therefore two vectors of octave pixels contain all neighbours of a vector of level pixels.
         for (std::int64_t i = 0; i < count; i += step32) {
             const auto* pixels = between + (indices[i] - begin);
             const auto near = hn::PromoteTo(d32, hn::LoadU(half16, pixels)),
@@ -102,7 +102,7 @@ void level_row(const LevelRow& row) {
             };
             const auto index = hn::Sub(hn::LoadU(d32, indices + i), hn::Set(d32, indices[i]));
             const auto left = pixel(index), right = pixel(hn::Add(index, hn::Set(d32, 1)));
-            // left + (right - left) * share, in 1/16384.
+            // Computes left + (right - left) * share, in 1/16384.
             const auto value = hn::Add(hn::ShiftLeft<pyramid_share_bits>(left),
                                        hn::Mul(hn::Sub(right, left), hn::LoadU(d32, shares + i)));
             hn::StoreU(hn::DemoteTo(level8, hn::ShiftRight<2 * pyramid_share_bits>(hn::Add(value, rounding))), level8,
@@ -121,7 +121,7 @@ namespace framewire {
 HWY_EXPORT(halve_row);
 HWY_EXPORT(level_row);
 
-// Octaves are computed one after another, each in parallel by rows; then the levels.
+// Octaves are computed one after another, each with its rows in parallel. The levels follow.
 void GrayPyramid::run(HostView<const std::uint8_t> frame) {
     const auto host = [&](const Plane& plane) { return view<MemorySpace::host>(memory_.data(), plane); };
     const auto& pool = executor_->pool();
@@ -157,11 +157,11 @@ void GrayPyramid::run(HostView<const std::uint8_t> frame) {
 namespace framewire {
 namespace {
 
-// Room after each row for what whole vectors read and write past its pixels.
+// Space after each row for the pixels that whole vectors read and write beyond its end.
 constexpr int vector_px = 64;
 constexpr std::int64_t padded_row_bytes(int width) { return (std::int64_t{width} + vector_px + 63) / 64 * 64; }
 
-// Returns the octave of the largest power of two that is not above `scale`.
+// Returns the octave of the largest power of two that does not exceed `scale`.
 int octave_of(double scale) {
     int octave = 0;
     while (std::ldexp(2.0, octave) <= scale) ++octave;
@@ -186,8 +186,8 @@ void check(std::span<const double> scales, const Shape& frame) {
 
 }  // namespace
 
-// All octaves and levels share one buffer. Levels whose scale is a power of two are octaves and need no memory
-// of their own.
+// All octaves and levels share one buffer. Levels whose scale is a power of two are octaves and need no separate
+// memory.
 GrayPyramid::GrayPyramid(std::span<const double> scales, const Shape& frame, Executor& executor)
     : shape_((check(scales, frame), frame)), executor_(&executor), gray_({.channels = 1}, frame, executor) {
     std::int64_t bytes = 0;
@@ -218,7 +218,7 @@ GrayPyramid::GrayPyramid(std::span<const double> scales, const Shape& frame, Exe
         levels_.push_back(std::move(level));
     }
     memory_ = BackendBuffer(static_cast<std::size_t>(bytes), executor);
-    memory_.fill(0);  // a row's last pixel is interpolated with the one after it, with a share of 0
+    memory_.fill(0);  // a row's last pixel is interpolated with the pixel after it, with a share of 0
 }
 
 Shape GrayPyramid::level_shape(int level) const {

@@ -7,9 +7,9 @@
 namespace framewire {
 namespace {
 
-constexpr int threads_across = 32, threads_down = 8;  // per block; one thread per pixel
+constexpr int threads_across = 32, threads_down = 8;  // threads per block; one thread per pixel
 
-// An image, and the one it is computed from.
+// An image, and the image that it is computed from.
 struct Images {
     cuda::KernelImage<const std::uint8_t> from;
     int from_width, from_height;
@@ -27,7 +27,7 @@ dim3 grid_of(const Images& images) {
     return {cuda::blocks(images.width, threads_across), cuda::blocks(images.height, threads_down)};
 }
 
-// Computes an octave from the one before: means of 2x2 pixels.
+// Computes an octave from the previous one: means of 2x2 pixels.
 __global__ void halve_kernel(Images images) {
     const int x = static_cast<int>(blockIdx.x) * threads_across + static_cast<int>(threadIdx.x);
     const int y = static_cast<int>(blockIdx.y) * threads_down + static_cast<int>(threadIdx.y);
@@ -55,7 +55,7 @@ __global__ void level_kernel(Images images, std::int64_t step) {
 
 }  // namespace
 
-// Each octave waits for the one before on the same stream.
+// Each octave waits for the previous one on the same stream.
 void GrayPyramid::run_octaves(DeviceView<const std::uint8_t> frame) {
     const auto device = [&](const Plane& plane) { return view<MemorySpace::device>(memory_.data(), plane); };
     gray_.run({frame, {}, device(octaves_[0])});
@@ -67,7 +67,7 @@ void GrayPyramid::run_octaves(DeviceView<const std::uint8_t> frame) {
 
 void GrayPyramid::run_level(int number) {
     const auto& level = levels_.at(static_cast<std::size_t>(number));
-    if (level.step == pyramid_pixel) return;  // an octave
+    if (level.step == pyramid_pixel) return;  // the level is an octave
     const auto device = [&](const Plane& plane) { return view<MemorySpace::device>(memory_.data(), plane); };
     const auto job = images(device(octaves_[static_cast<std::size_t>(level.octave)]), device(level.plane));
     cuda::Launch(executor_->stream(), grid_of(job), dim3(threads_across, threads_down))(level_kernel, job, level.step);

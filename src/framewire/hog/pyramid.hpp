@@ -10,25 +10,25 @@
 #include <span>
 #include <vector>
 
-// Arithmetic of the pyramid, the same on the CPU and CUDA.
+// Arithmetic of the pyramid, shared by the CPU and CUDA.
 
 namespace framewire {
 
 /// Fractional bits of PyramidSample::share.
 inline constexpr int pyramid_share_bits = 7;
-/// The share 1.
+/// The value of PyramidSample::share that represents 1.
 inline constexpr std::int32_t pyramid_share_one = 1 << pyramid_share_bits;
 /// Unit of a step: one pixel of the octave.
 inline constexpr std::int64_t pyramid_pixel = 1 << 16;
 
-/// Place of a level's pixel in a row or column of its octave: between pixel `index` and the next one, whose
-/// weight is `share` / pyramid_share_one. At the last pixel the share is 0.
+/// Position of a level's pixel in a row or column of its octave: between pixel `index` and the next pixel, which has
+/// the weight `share` / pyramid_share_one. At the last pixel the share is 0.
 struct PyramidSample {
     std::int32_t index, share;
 };
 
-/// Returns the place of pixel `i`. `step` is the distance of two level pixels in 1/65536 of the octave's
-/// pixels, of which there are `pixels`. Places outside of the first and last pixel's centre are clamped to it.
+/// Returns the position of pixel `i`. `step` is the distance of two level pixels in 1/65536 of the octave's pixels; the
+/// octave has `pixels` pixels. Positions beyond the centre of the first or last pixel are clamped to it.
 FRAMEWIRE_HOST_DEVICE constexpr PyramidSample pyramid_sample(std::int64_t i, std::int64_t step, std::int64_t pixels) {
     constexpr int rest_bits = 16 - pyramid_share_bits;
     auto place = (((2 * i + 1) * step - pyramid_pixel) >> 1) + (1 << (rest_bits - 1));
@@ -43,7 +43,7 @@ FRAMEWIRE_HOST_DEVICE constexpr std::int32_t pyramid_blend(std::int32_t a, std::
     return a * (pyramid_share_one - share) + b * share;
 }
 
-/// Interpolates between two such results and rounds half up.
+/// Interpolates between two results of pyramid_blend() and rounds half up.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint8_t pyramid_value(std::int32_t a, std::int32_t b, std::int32_t share) {
     return static_cast<std::uint8_t>((pyramid_blend(a, b, share) + (1 << (2 * pyramid_share_bits - 1))) >>
                                      (2 * pyramid_share_bits));
@@ -52,17 +52,16 @@ FRAMEWIRE_HOST_DEVICE constexpr std::uint8_t pyramid_value(std::int32_t a, std::
 inline constexpr double least_pyramid_scale = 0.25,  ///< smallest scale of a level
     most_pyramid_scale = 1024;                       ///< largest scale of a level
 
-/// One gray image at several sizes. A level of scale s has floor(side / s) pixels per side, and the centre of
-/// its pixel x is at (x + 0.5) s - 0.5 in the frame. First come octaves: the gray frame, then each half the
-/// size of the one before, rounded down, by means of 2x2 pixels, rounded half up. A level is computed from the
-/// octave of the largest power of two that is not above s, by bilinear interpolation with weights in 1/128, so
-/// that no pixel between two samples is skipped. Integer arithmetic gives the same bytes on every backend. For
-/// one run at a time.
+/// One gray image at several sizes. A level of scale s has floor(side / s) pixels per side, and the centre of its pixel
+/// x is at (x + 0.5) s - 0.5 in the frame. Octaves are computed first: the gray frame, then images that each have half
+/// the size of the previous one, rounded down, as means of 2x2 pixels, rounded half up. A level is interpolated
+/// bilinearly, with weights in 1/128, from the octave of the largest power of two that does not exceed s, so that no
+/// pixel between two samples is skipped. Integer arithmetic gives the same bytes on every backend. One run at a time.
 class GrayPyramid {
 public:
-    /// `frame` is the shape of one frame with 1 or 3 channels. `scales` are frame pixels per level pixel, from
-    /// least_pyramid_scale to most_pyramid_scale. Throws Error{usage} if a scale or the frame is not allowed,
-    /// or if a level would have no pixel.
+    /// Prepares the pyramid. `frame` is the shape of one frame with 1 or 3 channels. `scales` are frame pixels per
+    /// level pixel, from least_pyramid_scale to most_pyramid_scale. Throws Error{usage} if a scale or the frame is not
+    /// allowed, or if a level would have no pixel.
     GrayPyramid(std::span<const double> scales, const Shape& frame, Executor& executor);
 
     /// Returns the number of levels, one per scale.
@@ -70,18 +69,17 @@ public:
     /// Returns the shape of a level: one frame of one channel.
     Shape level_shape(int level) const;
 
-    /// Processes a frame with any strides on the executor's threads and returns when done.
+    /// Processes a frame, which may have any strides, on the executor's threads and returns when done.
     void run(HostView<const std::uint8_t> frame);
-    /// The same, queued on the executor's stream: run_octaves(), then run_level() for every level.
+    /// Queues run_octaves() and then run_level() for every level on the executor's stream.
     void run(DeviceView<const std::uint8_t> frame);
-    /// The two parts of a run: what all levels have in common, and what each level adds. run_level() depends
-    /// neither on other levels nor on the address of the frame, so it can be recorded in a graph.
+    /// Queues the first part of a run: the octaves, which all levels share. run_level() queues the second part. It
+    /// depends neither on other levels nor on the address of the frame, so it can be recorded in a graph.
     void run_octaves(DeviceView<const std::uint8_t> frame);
-    /// Makes one level from its octave, see run_octaves().
+    /// Queues the computation of one level from its octave; see run_octaves().
     void run_level(int number);
 
-    /// Returns a level of the last run, one channel, in the memory space of the backend. Valid until the next
-    /// run.
+    /// Returns a level of the last run, with one channel, in the memory space of the backend. Valid until the next run.
     template <MemorySpace space>
     View<const std::uint8_t, space> level(int number) const {
         return view<space>(memory_.data(), levels_.at(static_cast<std::size_t>(number)).plane);
@@ -97,8 +95,8 @@ private:
     struct Level {
         Plane plane;
         int octave;
-        std::int64_t step;  // as for pyramid_sample(); if it is one pixel, the level is the octave
-        // CPU: the places of a row's pixels, and of one more vector.
+        std::int64_t step;  // step for pyramid_sample(); if it is one pixel, the level is the octave
+        // CPU only: the positions of a row's pixels, and of one more vector.
         std::vector<std::int32_t> indices, shares;
     };
 

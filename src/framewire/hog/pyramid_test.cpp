@@ -18,7 +18,7 @@ namespace {
 using PyramidTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(PyramidTest);
 
-// Octaves, scales between them, and enlarged levels; all are multiples of 1/65536 of their octave's pixels.
+// Scales of octaves, scales between them, and enlarged levels; all are multiples of 1/65536 of their octave's pixels.
 const std::vector<double> scales{1, 72090 / 65536.0, 1.25, 1.5, 1.984375, 2, 2.5, 3.75, 4, 5.125, 8, 0.5, 0.75};
 
 // Returns the levels of a frame in host memory.
@@ -77,7 +77,7 @@ TEST_P(PyramidTest, EqualsTheReferenceForLargeImages) {
     check_pyramid(GetParam(), kit::hd_shape(3), {}, kit::Fill::noise);
 }
 
-// The brightness of the image is the column that a level's pixel is sited at.
+// The brightness of the image is the column number, so a level's pixel shows the column at which it is sited.
 TEST_P(PyramidTest, PixelsAreSitedByTheirScale) {
     kit::GuardedImage frame({1, 128, 250, 1}, {});
     for (int y = 0; y < 128; ++y)
@@ -88,7 +88,7 @@ TEST_P(PyramidTest, PixelsAreSitedByTheirScale) {
         const double scale = at_scales[level];
         const auto view = levels[level].view();
         ASSERT_EQ(view.shape(), (Shape{1, static_cast<int>(128 / scale), static_cast<int>(250 / scale), 1}));
-        // Inside of what an octave drops from an odd side.
+        // Excludes the columns that an octave drops if a side is odd.
         for (int x = 0; x + 2 < view.shape().width; ++x)
             ASSERT_NEAR(view.row(0, view.shape().height / 2)[x], std::max((x + 0.5) * scale - 0.5, 0.0), 1.02)
                 << "scale " << scale << ", pixel " << x;
@@ -98,7 +98,7 @@ TEST_P(PyramidTest, PixelsAreSitedByTheirScale) {
 TEST(Pyramid, RunsWithoutAllocating) {
     HostImage frame({1, 90, 131, 3});
     kit::fill(frame.view(), kit::Fill::noise);
-    Executor executor(BackendChoice::cpu, 1);  // starting threads is not part of a run
+    Executor executor(BackendChoice::cpu, 1);  // starts its threads before the run
     GrayPyramid pyramid(scales, frame.shape(), executor);
     const auto run = [&] { pyramid.run(std::as_const(frame).view()); };
     run();

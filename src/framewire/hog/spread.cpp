@@ -19,11 +19,11 @@
 namespace framewire {
 namespace {
 
-// Some rows of windows in one frame.
+// A range of rows of windows in one frame.
 struct WindowRowsOfVotes {
     const HogSpread* spread;
     const SpreadImages* images;
-    const std::uint8_t* gamma;  // first pixel of the frame, gamma applied
+    const std::uint8_t* gamma;  // first pixel of the frame, after the gamma
     float* out;                 // descriptors of the frame
     int begin, end;
 };
@@ -37,8 +37,8 @@ constexpr int most_lanes = (most_ways * most_ways + hog_spread_group - 1) / hog_
 
 #endif
 
-// Spread votes on the CPU. A cell's pixels contribute to several histograms. For each cell the contributions to
-// all of them ("ways") are computed at once, as lanes of vectors:
+// Spread votes on the CPU. A cell's pixels contribute to several histograms. The contributions of a cell to all of them
+// ("ways") are computed at once, as lanes of vectors:
 //
 //     votes of the cell's pixels (slot, two shares)      x  weights of the pixel, one lane per pair of ways
 //     -> sums[slot][lane] -> of_ways[bin][lane]          -> added to the histograms of the windows around the cell
@@ -94,8 +94,8 @@ HWY_INLINE void sum_ways(const HogSpread& spread, int cell, int bins, const Cell
 
 }  // namespace
 
-// Every histogram receives its cells' contributions in raster order, however many rows are processed at once,
-// so the result does not depend on the number of threads.
+// Every histogram receives the contributions of its cells in raster order, regardless of how many rows are processed at
+// once, so the result does not depend on the number of threads.
 void window_rows_of_votes(const WindowRowsOfVotes& job) {
     using namespace hog_gradients;
     const auto& spread = *job.spread;
@@ -138,7 +138,7 @@ void window_rows_of_votes(const WindowRowsOfVotes& job) {
             }
             for (int number = 0; number < count; ++number) {
                 const CellVotes votes{slots + number * cell, shares + 2 * number * cell, stride_px};
-                // Specialised for blocks with two cells per side, if their lanes fill several vectors.
+                // This instance is for blocks with two cells per side, if their lanes fill several vectors.
                 constexpr int usual_lanes = hn::MaxLanes(DF()) < hog_spread_group ? hog_spread_group : 0;
                 if (lanes == usual_lanes)
                     sum_ways<usual_lanes>(spread, cell, bins, votes, sums, of_ways);
@@ -146,7 +146,7 @@ void window_rows_of_votes(const WindowRowsOfVotes& job) {
                     sum_ways<0>(spread, cell, bins, votes, sums, of_ways);
                 for (int up = 0; up < ways; ++up) {
                     const auto& rows = spread.ways[static_cast<std::size_t>(up)];
-                    // The window for which this cell is at place `rows.place`.
+                    // The row of windows in which this cell is at place `rows.place`.
                     const int y = row + axis.before - rows.place;
                     if (y < job.begin || y >= job.end) continue;
                     for (int across = 0; across < ways; ++across) {
@@ -174,7 +174,7 @@ HWY_EXPORT(window_rows_of_votes);
 
 void spread_votes(const HogSpread& spread, const SpreadImages& images, int frame, const Executor& executor) {
     const auto& pool = executor.pool();
-    // Few chunks, because cells at their edges are processed twice.
+    // There are few chunks, because cells at their edges are processed twice.
     const auto rows_each = (images.shape.rows + 2 * pool.threads() - 1) / (2 * pool.threads());
     pool.for_chunks(images.shape.rows, rows_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
         HWY_DYNAMIC_DISPATCH(window_rows_of_votes)
@@ -192,7 +192,7 @@ void spread_votes(const HogSpread& spread, const SpreadImages& images, int frame
 
 namespace framewire {
 
-// With a norm the window is the block itself; without one it is a cell with a neighbour on each side.
+// With a norm, the window is the block itself; without a norm, it is a cell with a neighbour on each side.
 SpreadAxis spread_axis(const HogParameters& parameters) {
     const bool blocks = parameters.norm != HogNorm::none;
     SpreadAxis axis{
@@ -214,7 +214,7 @@ SpreadAxis spread_axis(const HogParameters& parameters) {
     return axis;
 }
 
-// On the CPU the weights of both axes are multiplied beforehand for each pixel of a cell. On CUDA threads
+// On the CPU, the weights of both axes are multiplied in advance for each pixel of a cell. On CUDA, the threads
 // multiply them.
 HogSpread::HogSpread(const HogParameters& parameters, Executor& executor)
     : axis(spread_axis(parameters)), strip(spread_strip(axis.cells, axis.targets, parameters.cell, parameters.bins)) {

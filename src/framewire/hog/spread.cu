@@ -11,8 +11,8 @@ namespace {
 
 using hog_kernels::vote_of;
 
-// A block of threads handles adjacent windows, and each thread one histogram of one window. The pixels come row
-// by row:
+// Spread votes on the GPU. A block of threads handles adjacent windows, and each thread one histogram of one window.
+// Pixels are processed row by row:
 //
 //     for each row of pixels: all threads compute the row's votes -> shared memory
 //                             each thread adds those of its window, weighted, to its histogram
@@ -28,8 +28,8 @@ struct alignas(16) PixelVote {
     int slot, unused;
 };
 
-// Returns the place of a strip pixel's vote within its group of eight. Threads that read pixels 8 apart, as
-// those of windows of small cells do, use different banks.
+// Returns the place of a strip pixel's vote within its group of eight. Threads that read pixels 8 apart, as those of
+// windows with small cells do, then use different banks.
 __device__ int place_of(int pixel) { return pixel ^ (pixel >> 3 & 7); }
 
 // Arguments of spread_kernel().
@@ -38,12 +38,11 @@ struct SpreadJob {
     const float* weights;
     int before, cells, targets;
     SpreadStrip strip;
-    SpreadAxis::Span spans[hog_most_block];  // per target
+    SpreadAxis::Span spans[hog_most_block];  // range of pixels of each target
     SpreadAxis::Span rows;                   // rows with votes for any target
 };
 
-// Rows of pixels outside of the image or without weight for any target are skipped. Each thread writes one
-// histogram.
+// Computes one histogram per thread. Skips rows of pixels that are outside the image or have no weight for any target.
 __global__ void __launch_bounds__(hog_spread_threads) spread_kernel(SpreadJob job) {
     extern __shared__ float2 sums[];  // slots x threads
     const auto& images = job.images;
@@ -110,7 +109,7 @@ __global__ void __launch_bounds__(hog_spread_threads) spread_kernel(SpreadJob jo
 
 }  // namespace
 
-// Queues launches for as many frames at a time as fit a grid.
+// Queues launches for batches of as many frames as fit a grid.
 void spread_votes_on_device(const HogSpread& spread, const SpreadImages& images, const cuda::Stream& stream) {
     const auto& axis = spread.axis;
     SpreadJob job{images, spread.weights.as<float>(), axis.before, axis.cells, axis.targets, spread.strip,

@@ -15,10 +15,11 @@
 namespace framewire {
 namespace {
 
-// Rounds and clamps to a byte.
+// Rounds a value and clamps it to a byte.
 std::uint8_t byte_of(double value) { return static_cast<std::uint8_t>(std::clamp(std::lround(value), 0L, 255L)); }
 
-// The largest value is white. The square root keeps all but the strongest edges from being black.
+// Returns the brightness of a value. The largest value is white; the square root keeps all but the strongest edges from
+// being black.
 double brightness_of(double value, double largest) { return 255 * std::sqrt(value / largest); }
 
 // Returns an image whose bytes are value(index).
@@ -44,7 +45,7 @@ std::vector<HogPicture> hog_step_pictures(HogSteps steps, bool signed_gradients)
     const auto shape = steps.gray.shape();
     const auto largest = std::max(1.0f, *std::max_element(steps.magnitude.begin(), steps.magnitude.end()));
     const auto brightness = [&](std::size_t i) { return brightness_of(steps.magnitude[i], largest); };
-    // Gradients are up to 1020, so an eighth fits around 128.
+    // Gradients are at most 1020, so an eighth of them fits around 128.
     const auto of_gradient = [](std::int16_t gradient) { return byte_of(128 + gradient / 8.0); };
     const double whole = signed_gradients ? 360 : 180;
     std::vector<HogPicture> pictures;
@@ -70,7 +71,7 @@ HostImage hog_strokes(HogView<const float, MemorySpace::host> cells, const HogPa
     std::memset(picture.data(), 0, static_cast<std::size_t>(image.shape().bytes()));
     const float largest =
         std::max(1e-6f, *std::max_element(cells.data(), cells.data() + shape.row_values() * shape.rows));
-    // An even side has no middle pixel; always take the later of the two.
+    // An even side has no middle pixel; the later one of the two is taken.
     const double centre = side / 2.0 + 1e-6;
     const double step_degrees = (parameters.signed_gradients ? 360.0 : 180.0) / parameters.bins;
     for (int bin = 0; bin < parameters.bins; ++bin) {
@@ -94,7 +95,7 @@ HostImage hog_strokes(HogView<const float, MemorySpace::host> cells, const HogPa
     return image;
 }
 
-// Allocates rows padded as on the frame path, so that the same functions can be used.
+// Allocates rows with the same padding as on the frame path, so that the same functions can be used.
 HogSteps hog_steps(HostView<const std::uint8_t> frame, bool signed_gradients, HogGradient gradient) {
     validate(frame, frame.shape().with_frames(1), "hog's image");
     const auto shape = frame.shape().with_channels(1);

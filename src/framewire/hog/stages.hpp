@@ -12,17 +12,18 @@ namespace framewire {
 /// Results of Hog's steps for one frame, each a dense image of the frame's size.
 struct HogSteps {
     HostImage gray, gamma;
-    std::vector<std::int16_t> gx, gy;  ///< -1020 to 1020; central differences -255 to 255
+    std::vector<std::int16_t> gx, gy;  ///< -1020 to 1020; for central differences -255 to 255
     std::vector<float> magnitude;
-    std::vector<float> direction;  ///< in degrees, from 0 to below 180, or 360 for signed gradients
+    /// Direction in degrees, at least 0 and below 180, or below 360 for signed gradients.
+    std::vector<float> direction;
 };
 
-/// Computes the steps of one frame on the calling thread, with the code that Hog runs on the CPU. It allocates,
-/// so it is for pictures and not for the frame path.
+/// Computes the steps of one frame on the calling thread, with the code that Hog runs on the CPU. Allocates memory, so
+/// it is meant for pictures and not for the frame path.
 HogSteps hog_steps(HostView<const std::uint8_t> frame, bool signed_gradients,
                    HogGradient gradient = HogGradient::sobel);
 
-/// Names of the pictures, in order; the last one is made by hog_strokes().
+/// Names of the pictures, in order; hog_strokes() draws the last one.
 inline constexpr std::array<const char*, 7> hog_step_names{"gray",      "gamma",     "gx", "gy",
                                                            "magnitude", "direction", "hog"};
 
@@ -32,14 +33,14 @@ struct HogPicture {
     HostImage image;
 };
 
-/// Returns all pictures of hog_step_names but the last. `gx` and `gy`: 128 is 0 and brighter is positive.
-/// `magnitude`: its square root, the largest is white. `direction`: as hue, with the brightness of the
-/// magnitude.
+/// Returns all pictures of hog_step_names except the last. In `gx` and `gy`, 128 is 0 and brighter is positive.
+/// `magnitude` shows the square root, with the largest value white. `direction` shows the direction as hue, with the
+/// brightness of `magnitude`.
 std::vector<HogPicture> hog_step_pictures(HogSteps steps, bool signed_gradients);
 
-/// Draws cells as strokes, one per bin, along the edges that voted for it (across the gradient), with the
-/// brightness of the value's square root; the largest is white. A cell gets at least 16 pixels per side if the
-/// size of the picture allows it. `cells` must be one frame without a norm.
+/// Draws cells as strokes, one per bin, along the edges that voted for the bin (across the gradient). Their brightness
+/// is the square root of the value, with the largest value white. A cell gets at least 16 pixels per side if the size
+/// of the picture allows it. `cells` must be one frame without a norm.
 HostImage hog_strokes(HogView<const float, MemorySpace::host> cells, const HogParameters& parameters);
 
 }  // namespace framewire

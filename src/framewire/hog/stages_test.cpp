@@ -9,7 +9,8 @@
 namespace framewire {
 namespace {
 
-// An image that is half black, half 200: gradients of 4 x 200 at the two columns beside the edge, at 0 degrees.
+// Returns the pictures of an image that is half black, half 200: the two columns beside the edge have gradients of 4 x
+// 200, at 0 degrees.
 std::vector<HogPicture> pictures_of_an_edge(bool signed_gradients) {
     kit::GuardedImage image({1, 4, 6, 1}, {});
     for (int y = 0; y < 4; ++y)
@@ -33,7 +34,7 @@ TEST(HogPictures, ShowTheStepsOfAnEdge) {
         EXPECT_EQ(first_row(pictures[2]), (std::vector<int>{128, 128, 228, 228, 128, 128}));
         EXPECT_EQ(first_row(pictures[3]), (std::vector<int>{128, 128, 128, 128, 128, 128}));
         EXPECT_EQ(first_row(pictures[4]), (std::vector<int>{0, 0, 255, 255, 0, 0}));
-        // 0 degrees is red.
+        // 0 degrees is drawn in red.
         EXPECT_EQ(first_row(pictures[5]), (std::vector<int>{0, 0, 0, 0, 0, 0, 0, 0, 255, 0, 0, 255, 0, 0, 0, 0, 0, 0}));
     }
 }

@@ -17,10 +17,11 @@
 namespace framewire {
 namespace {
 
-// Several sums, so that additions do not wait for each other, in an order that does not depend on the compiler.
+// Number of partial sums, so that additions do not wait for each other, in an order that does not depend on the
+// compiler.
 constexpr std::size_t sums = 8;
 
-// Dot product in double precision.
+// Returns the dot product in double precision.
 double product(std::span<const double> weights, std::span<const float> values) {
     double sum[sums] = {};
     std::size_t i = 0;
@@ -36,7 +37,7 @@ double squared_length(std::span<const float> values) {
     return sum;
 }
 
-// Rejects parameters and samples that the descent could not handle.
+// Rejects parameters and samples that the descent cannot handle.
 void check(const SvmSamples& samples, const SvmParameters& p) {
     if (!(p.c > 0 && std::isfinite(p.c))) fail(ErrorCode::usage, "c is {}; allowed: finite numbers above 0", p.c);
     if (!(p.positive_weight > 0 && std::isfinite(p.positive_weight)))
@@ -55,8 +56,8 @@ void check(const SvmSamples& samples, const SvmParameters& p) {
              has[1] ? "negative" : "positive");
 }
 
-// The algorithm of Hsieh et al. 2008: each multiplier in turn is set to its minimum of the dual cost, and the
-// weights follow at once.
+// Algorithm of Hsieh et al. 2008: sets each multiplier in turn to the value that minimises the dual cost, and updates
+// the weights immediately.
 class DualDescent {
 public:
     DualDescent(const SvmSamples& samples, const SvmParameters& parameters)
@@ -69,30 +70,30 @@ public:
             curvature_.push_back(squared_length(samples.row(row)) + 1 + softness(row));
     }
 
-    // The duality gap is computed after every fourth pass only.
+    // Computes the duality gap only after every fourth pass.
     LinearSvm run(const std::stop_token& stop) {
         while (!svm_.converged && svm_.passes < parameters_.most_passes && !stop.stop_requested()) {
             pass();
             ++svm_.passes;
-            // Computing the excess takes half as long as a pass.
+            // Computing the gap takes half as long as a pass.
             if (svm_.passes % 4 == 0 || svm_.passes == parameters_.most_passes) weigh();
         }
         return svm_;
     }
 
 private:
-    // The cost of a unit of loss for a sample.
+    // Returns the cost of a unit of loss for a sample.
     double cost_of(std::size_t row) const {
         return samples_.positive(row) ? parameters_.c * parameters_.positive_weight : parameters_.c;
     }
-    // The curvature that the squared loss adds for a multiplier; 0 for the hinge loss.
+    // Returns the curvature that the squared loss adds for a multiplier, or 0 for the hinge loss.
     double softness(std::size_t row) const { return parameters_.loss == SvmLoss::squared ? 1 / (2 * cost_of(row)) : 0; }
-    // The upper limit of a multiplier: the sample's cost for the hinge loss, none for the squared loss.
+    // Returns the upper limit of a multiplier: the sample's cost for the hinge loss, no limit for the squared loss.
     double most_alpha(std::size_t row) const {
         return parameters_.loss == SvmLoss::squared ? std::numeric_limits<double>::infinity() : cost_of(row);
     }
     double sign(std::size_t row) const { return samples_.positive(row) ? 1 : -1; }
-    // Functional margin of a sample; at least 1 means that it is on the right side.
+    // Returns the functional margin of a sample; at least 1 means that the sample is on the right side.
     double margin(std::size_t row) const { return sign(row) * (product(svm_.weights, samples_.row(row)) + svm_.bias); }
 
     // Minimises the dual cost over each multiplier in turn, in random order.
@@ -100,7 +101,7 @@ private:
         // A Fisher-Yates shuffle whose result does not depend on the standard library.
         for (std::size_t i = order_.size() - 1; i > 0; --i) std::swap(order_[i], order_[random_() % (i + 1)]);
         for (const auto row : order_) {
-            // The derivative of the dual cost by the multiplier.
+            // The derivative of the dual cost with respect to the multiplier.
             const double slope = margin(row) - 1 + softness(row) * alpha_[row];
             const double before = alpha_[row];
             alpha_[row] = std::clamp(before - slope / curvature_[row], 0.0, most_alpha(row));
@@ -113,7 +114,7 @@ private:
         }
     }
 
-    // Computes the primal cost and its distance from the dual cost, which is a lower bound of the least cost.
+    // Computes the primal cost and its distance from the dual cost, which is a lower bound of the minimum.
     void weigh() {
         double half_length = svm_.bias * svm_.bias / 2;
         for (const double weight : svm_.weights) half_length += weight * weight / 2;
@@ -145,7 +146,7 @@ LinearSvm train_linear_svm(const SvmSamples& samples, const SvmParameters& param
 
 namespace {
 
-// Returns the images of a fold, or all others. Folds are consecutive and as equal in size as possible.
+// Returns the images of a fold, or all other images. Folds are consecutive and as equal in size as possible.
 TrainingImages part(const TrainingImages& images, int fold, int folds, bool of_fold) {
     const auto begin = [&](int number) {
         return images.size() * static_cast<std::size_t>(number) / static_cast<std::size_t>(folds);
@@ -166,7 +167,7 @@ float centre_score(const WindowModel& model, HostView<const std::uint8_t> image,
 
 }  // namespace
 
-// The largest rate of all points with few enough false alarms.
+// Finds the largest rate among the points with few enough false alarms.
 double DetectionCurve::detection_rate_at(double false_alarm_rate_at_most) const {
     double rate = 0;
     for (const auto& point : points)
@@ -174,7 +175,7 @@ double DetectionCurve::detection_rate_at(double false_alarm_rate_at_most) const 
     return rate;
 }
 
-// Sorts both sets of scores once; each point then takes a binary search.
+// Sorts both sets of scores once, so that each point takes only a binary search.
 DetectionCurve detection_curve(std::vector<float> positives, std::vector<float> negatives) {
     if (positives.empty() || negatives.empty())
         fail(ErrorCode::usage, "{} positives and {} negatives; a curve needs both", positives.size(), negatives.size());
@@ -185,7 +186,7 @@ DetectionCurve detection_curve(std::vector<float> positives, std::vector<float> 
         return std::ranges::upper_bound(scores, threshold, std::greater()) - scores.begin();
     };
     for (std::size_t i = 0; i < positives.size(); ++i)
-        // Equal scores make one point.
+        // Equal scores become one point.
         if (i + 1 == positives.size() || positives[i + 1] != positives[i])
             curve.points.push_back({positives[i], static_cast<std::int64_t>(i) + 1, no_less(negatives, positives[i])});
     return curve;
@@ -200,7 +201,7 @@ std::string to_csv(const DetectionCurve& curve) {
     return text;
 }
 
-// Negative images with a single window are scored in their middle, as training does.
+// Negative images with a single window are scored in the middle, as in training.
 void score_images(const WindowModel& model, const TrainingImages& positives, const TrainingImages& negatives,
                   double scale_step, Executor& executor, const std::stop_token& stop, ImageScores& scores) {
     const WindowScores window_scores(model, executor);
@@ -220,7 +221,7 @@ void score_images(const WindowModel& model, const TrainingImages& positives, con
     });
 }
 
-// All scores are collected before the curve is made, so each image counts once.
+// Collects all scores before computing the curve, so that each image counts once.
 std::optional<DetectionCurve> cross_validate(const WindowModel& window, const TrainingImages& positives,
                                              const TrainingImages& negatives, const TrainingParameters& parameters,
                                              int folds, Executor& executor, const FoldProgress& progress,
@@ -283,7 +284,7 @@ std::vector<double> scales_of(const WindowModel& window, double step, const Shap
 
 }  // namespace
 
-// The descriptors of all levels are kept for copy() and score().
+// Keeps the descriptors of all levels for copy() and score().
 ImageWindows::ImageWindows(const WindowModel& window, double scale_step, HostView<const std::uint8_t> image,
                            Executor& executor)
     : window_(window_shape(window)) {
@@ -296,7 +297,7 @@ ImageWindows::ImageWindows(const WindowModel& window, double scale_step, HostVie
                     {shape.rows - window_.rows + 1, shape.columns - window_.columns + 1},
                     HostBuffer(shape.bytes() + window_scores_margin_bytes)};
         hog.run(pyramid.level<MemorySpace::host>(number), {level.descriptors.as<float>(), shape});
-        // The margin that scores read must be finite.
+        // The margin that scoring reads must be finite.
         std::memset(level.descriptors.data() + shape.bytes(), 0, window_scores_margin_bytes);
         levels_.push_back(std::move(level));
     }
@@ -346,7 +347,7 @@ void centre_descriptor(const WindowModel& window, HostView<const std::uint8_t> i
 
 }  // namespace framewire
 
-// Training by hard negative mining (Dalal and Triggs 2005):
+// Trains by hard negative mining (Dalal and Triggs 2005):
 //
 //     positives, random negatives -> train -> score all negative windows -> add the worst false alarms -> train -> ...
 
@@ -382,7 +383,7 @@ public:
         trained_.model = window;
     }
 
-    // First positives and random negatives, then rounds of hard negatives, each followed by a training.
+    // Takes positives and random negatives first, then hard negatives in rounds, and trains each time.
     std::optional<TrainedModel> run(const TrainingProgress& progress) {
         take_positives();
         take_random_negatives();
@@ -392,7 +393,7 @@ public:
             take_hard_negatives();
             const auto added = samples_.rows() - before;
             trained_.figures.hard_negatives.push_back(static_cast<std::int64_t>(added));
-            // No false alarms are left that the model has not been trained on.
+            // The model has been trained on all remaining false alarms.
             if (added == 0) break;
             train(progress);
         }
@@ -403,13 +404,13 @@ public:
 private:
     const WindowModel& window() const { return trained_.model; }
 
-    // By default 10,000 random windows in total, but at least 10 per image.
+    // Returns the number of windows per image; by default 10,000 random windows in total, but at least 10 per image.
     int windows_an_image() const {
         if (parameters_.windows > 0) return parameters_.windows;
         return std::max(10, 10'000 / static_cast<int>(std::min<std::size_t>(negatives_.size(), 10'000)));
     }
 
-    // Every positive image counts twice, as it is and mirrored.
+    // Adds each positive image twice, unchanged and mirrored.
     void take_positives() {
         for_each_image(positives_, stop_, [&](HostView<const std::uint8_t> image, std::size_t) {
             for (const bool mirrored : {false, true})
@@ -418,12 +419,12 @@ private:
         trained_.figures.positives = static_cast<std::int64_t>(samples_.rows());
     }
 
-    // The size is drawn first, then a window of that size.
+    // Draws the size first, then a window of that size.
     void take_random_negatives() {
         std::mt19937_64 random(parameters_.svm.seed);
         for_each_image(negatives_, stop_, [&](HostView<const std::uint8_t> image, std::size_t number) {
             const ImageWindows windows(window(), parameters_.scale_step, image, executor_);
-            // The only window is described as in a crop: with the surroundings of the image's middle.
+            // A single window is described as in a crop: with the surroundings of the image's middle.
             if (windows.windows() == 1) {
                 centre_descriptor(window(), image, false, executor_, samples_.add(false));
                 taken_[number].insert(WindowPlace{});
@@ -431,7 +432,7 @@ private:
             }
             const auto wanted = std::min<std::int64_t>(windows_an_image(), windows.windows());
             for (std::int64_t taken = 0; taken < wanted;) {
-                // Each size is equally likely until it has no more windows.
+                // Each size is equally likely as long as it has windows left.
                 const auto level = static_cast<int>(random() % static_cast<unsigned>(windows.levels()));
                 const auto window = random() % static_cast<std::uint64_t>(windows.windows(level));
                 taken += take(windows, number, {level, static_cast<std::int64_t>(window)});
@@ -439,14 +440,14 @@ private:
         });
     }
 
-    // Scores all windows of all negative images and takes the worst false alarms of each image that were not
+    // Scores all windows of all negative images, and takes the worst false alarms of each image that have not been
     // taken before.
     void take_hard_negatives() {
         const WindowScores scores(window(), executor_);
         for_each_image(negatives_, stop_, [&](HostView<const std::uint8_t> image, std::size_t number) {
             const ImageWindows windows(window(), parameters_.scale_step, image, executor_);
             if (windows.windows() == 1) return;                 // the only window was taken as a random negative
-            std::vector<std::pair<float, WindowPlace>> alarms;  // by negated score
+            std::vector<std::pair<float, WindowPlace>> alarms;  // sorted by negated score
             for (int level = 0; level < windows.levels(); ++level) {
                 const auto of_level = windows.score(level, scores);
                 for (std::size_t i = 0; i < of_level.size(); ++i) {
@@ -473,7 +474,7 @@ private:
         auto& figures = trained_.figures;
         figures.negatives = static_cast<std::int64_t>(samples_.rows()) - figures.positives;
         auto svm = parameters_.svm;
-        // By default the ratio of negatives to positives, so that both kinds cost the same in total.
+        // By default, the weight is the ratio of negatives to positives, so that both kinds cost the same in total.
         svm.positive_weight = parameters_.positive_weight == 0
                                   ? static_cast<double>(figures.negatives) / static_cast<double>(figures.positives)
                                   : parameters_.positive_weight;
@@ -499,7 +500,7 @@ private:
     Executor& executor_;
     const std::stop_token& stop_;
     SvmSamples samples_;
-    std::vector<std::set<WindowPlace>> taken_;  // per negative image
+    std::vector<std::set<WindowPlace>> taken_;  // windows taken from each negative image
     TrainedModel trained_;
 };
 

@@ -26,7 +26,7 @@ SvmSamples samples_of(const std::vector<Sample>& all) {
     return samples;
 }
 
-// Two overlapping clouds.
+// Returns samples of two overlapping clouds.
 std::vector<Sample> clouds(int count, std::size_t values, float distance) {
     std::mt19937_64 random(kit::seed());
     std::vector<Sample> all;
@@ -49,8 +49,8 @@ void expect_svm(const LinearSvm& svm, const std::vector<double>& weights, double
     EXPECT_TRUE(svm.converged);
 }
 
-// Positive at 3, negative at 1; with the bias's value (3, 1) and (1, 1), whose multipliers are a and b: weight
-// 3a - b, bias a - b.
+// A positive sample at 3 and a negative one at 1; with the bias's value, (3, 1) and (1, 1). With their multipliers a
+// and b, the weight is 3a - b and the bias a - b.
 const std::vector<Sample> two{{true, {3}}, {false, {1}}};
 
 TEST(LinearSvm, FindsAWideMargin) {
@@ -61,27 +61,27 @@ TEST(LinearSvm, FindsAWideMargin) {
 }
 
 TEST(LinearSvm, MinimisesTheHingeLoss) {
-    // c = 1 limits b to 1; then the slope 1 - 10a + 4b is 0 at a = 0.5. Cost: (0.25 + 0.25) / 2 + loss 0 + loss
-    // 1.
+    // c = 1 limits b to 1; then the slope 1 - 10a + 4b is 0 at a = 0.5. The cost is (0.25 + 0.25) / 2 plus losses of 0
+    // and 1.
     expect_svm(train_linear_svm(samples_of(two), exact), {0.5}, -0.5, 1.25);
 }
 
 TEST(LinearSvm, MinimisesTheSquaredLoss) {
-    // c = 1/2 adds 1 to the diagonal: 11a - 4b = 1, -4a + 3b = 1: a = 7/17, b = 15/17. The losses are a and b,
-    // since a / (2c) = loss; cost: (6^2 + 8^2) / 17^2 / 2 + (7^2 + 15^2) / 17^2 / 2.
+    // c = 1/2 adds 1 to the diagonal: 11a - 4b = 1 and -4a + 3b = 1, so a = 7/17 and b = 15/17. The losses are a and b,
+    // because a / (2c) = loss; the cost is (6^2 + 8^2) / 17^2 / 2 + (7^2 + 15^2) / 17^2 / 2.
     auto p = exact;
     p.c = 0.5;
     p.loss = SvmLoss::squared;
     expect_svm(train_linear_svm(samples_of(two), p), {6 / 17.0}, -8 / 17.0, 374 / 578.0);
 }
 
-// Reference implementation: gradient descent on the dual cost, all multipliers at once.
+// Trains by gradient descent on the dual cost, with all multipliers at once, as the reference.
 LinearSvm reference(const std::vector<Sample>& all, const SvmParameters& p) {
     const auto rows = all.size(), values = all.front().values.size();
     const auto c_of = [&](std::size_t i) { return all[i].positive ? p.c * p.positive_weight : p.c; };
     const auto soft = [&](std::size_t i) { return p.loss == SvmLoss::squared ? 1 / (2 * c_of(i)) : 0; };
     std::vector<double> alpha(rows);
-    double trace = 0;  // above the largest curvature
+    double trace = 0;  // upper limit of the largest curvature
     for (std::size_t i = 0; i < rows; ++i) {
         trace += 1 + soft(i);
         for (const float value : all[i].values) trace += double(value) * double(value);
@@ -205,7 +205,7 @@ TEST(LinearSvm, RejectsInvalidSamples) {
 
 Executor& executor() { return kit::executor(Backend::cpu); }
 
-// A window of 3 x 4 cells.
+// Returns a window of 3 x 4 cells.
 WindowModel small_window() { return {.hog = {.bins = 6, .norm = HogNorm::l2hys}, .width_px = 24, .height_px = 32}; }
 
 HostImage noise(const Shape& shape, std::uint64_t salt) {
@@ -214,7 +214,7 @@ HostImage noise(const Shape& shape, std::uint64_t salt) {
     return image;
 }
 
-// A bright bar with a dark foot and some noise in the middle of an image.
+// Returns an image with a bright bar with a dark foot and some noise in the middle.
 HostImage figure(const Shape& shape, std::uint64_t salt) {
     auto image = noise(shape, salt);
     for (int y = 0; y < shape.height; ++y)
@@ -227,7 +227,7 @@ HostImage figure(const Shape& shape, std::uint64_t salt) {
     return image;
 }
 
-// Returns the images of a map, by name.
+// Returns the images of a map, which are read by name.
 TrainingImages images_of(std::map<std::string, HostImage>& images) {
     TrainingImages all{{}, [&images](const std::string& name) {
                            const auto& from = images.at(name);
@@ -249,12 +249,12 @@ std::optional<ErrorCode> error_of(const std::function<void()>& body, std::string
     return std::nullopt;
 }
 
-// The middle of an image that is larger by whole cells equals that part of the reference's descriptor of the
-// image.
+// If an image is larger than the window by whole cells, its middle equals that part of the reference's descriptor of
+// the image.
 TEST(ImageWindows, CentreEqualsItsPartOfTheImage) {
     const auto window = small_window();
     const auto shape = window_shape(window);
-    const auto image = figure({1, 64, 40, 3}, 1);  // 16 px above and below, 8 left and right
+    const auto image = figure({1, 64, 40, 3}, 1);  // 16 px above and below the window, 8 px to its left and right
     const auto reference = hog_reference(window.hog, image.view());
     std::vector<float> values(static_cast<std::size_t>(shape.count()));
     centre_descriptor(window, image.view(), false, executor(), values);
@@ -266,10 +266,11 @@ TEST(ImageWindows, CentreEqualsItsPartOfTheImage) {
                         1e-4);
 }
 
-// If the pixels around the window do not fill whole cells, those above and left of its cells are ignored.
+// If the pixels around the window do not fill whole cells, those above and to the left of the window's cells are
+// ignored.
 TEST(ImageWindows, CentreIsAlignedToItsOwnCells) {
     const auto window = small_window();
-    const auto image = figure({1, 37, 30, 1}, 2);  // 2 px above and 3 left of the window
+    const auto image = figure({1, 37, 30, 1}, 2);  // 2 px above the window and 3 px to its left
     HostImage part({1, 35, 27, 1});
     copy(HostView<const std::uint8_t>(image.view().row(0, 2) + 3, part.shape(), 30, 37 * 30), part.view());
     const auto reference = hog_reference(window.hog, part.view());
@@ -296,7 +297,7 @@ TEST(ImageWindows, CoverAllPositionsAtAllScales) {
     const auto window = small_window();
     const auto image = noise({1, 64, 48, 1}, 4);
     const ImageWindows windows(window, 1.25, image.view(), executor());
-    // 48x64, 38x51, 30x40 and 24x32 (1.25^3 = 1.95): windows at (3 + 1)(4 + 1), (1 + 1)(2 + 1), (0 + 1)(1 + 1), 1.
+    // 48x64, 38x51, 30x40 and 24x32 (1.25^3 = 1.95) have (3 + 1)(4 + 1), (1 + 1)(2 + 1), (0 + 1)(1 + 1) and 1 windows.
     ASSERT_EQ(windows.levels(), 4);
     EXPECT_EQ(windows.windows(0), 20);
     EXPECT_EQ(windows.windows(1), 6);
@@ -304,7 +305,7 @@ TEST(ImageWindows, CoverAllPositionsAtAllScales) {
     EXPECT_EQ(windows.windows(3), 1);
     EXPECT_EQ(windows.windows(), 29);
 
-    // For the image itself: the window in row 2, column 1 equals that part of the reference's descriptor.
+    // At the image's own size, the window in row 2, column 1 equals that part of the reference's descriptor.
     const auto shape = window_shape(window);
     const auto reference = hog_reference(window.hog, image.view());
     std::vector<float> values(static_cast<std::size_t>(shape.count()));
@@ -372,17 +373,18 @@ TEST_F(WindowTrainer, ClassifiesNewImages) {
 
 TEST_F(WindowTrainer, TakesTheRequestedNumberOfWindows) {
     const auto trained = train({.rounds = 0, .windows = 7});
-    // 8 images with several windows, 4 with one.
+    // 8 images have several windows, 4 have one.
     EXPECT_EQ(trained->figures.negatives, 8 * 7 + 4);
     EXPECT_TRUE(trained->figures.hard_negatives.empty());
-    // 60x70: (4 + 1)(4 + 1); 50x58: (3 + 1)(3 + 1); 41x48: (2 + 1)(2 + 1); 34x40: (1 + 1)(1 + 1); 28x33: 1.
+    // Windows per size: 60x70: (4 + 1)(4 + 1); 50x58: (3 + 1)(3 + 1); 41x48: (2 + 1)(2 + 1); 34x40: (1 + 1)(1 + 1);
+    // 28x33: 1.
     EXPECT_EQ(train({.rounds = 0, .windows = 10'000})->figures.negatives, 8 * (25 + 16 + 9 + 4 + 1) + 4)
         << "there are no more";
     EXPECT_EQ(train({.rounds = 0})->figures.negatives, 8 * (25 + 16 + 9 + 4 + 1) + 4) << "833 of each if there were";
 }
 
 TEST_F(WindowTrainer, AddsFalseAlarmsAsNegatives) {
-    // Figures inside a negative image, which a single random window is unlikely to hit.
+    // A single random window is unlikely to hit the figures inside this negative image.
     for (const auto* name : {"a", "b"}) {
         auto image = noise({1, 200, 300, 1}, 7);
         for (const int left : {40, 136, 232})
@@ -411,7 +413,7 @@ TEST_F(WindowTrainer, SameSeedGivesTheSameModel) {
 }
 
 TEST_F(WindowTrainer, BalancesPositivesAndNegatives) {
-    // 24 positives and 84 negatives.
+    // There are 24 positives and 84 negatives.
     const auto balanced = train({.rounds = 0, .windows = 10}),
                same = train({.positive_weight = 84 / 24.0, .rounds = 0, .windows = 10}),
                other = train({.positive_weight = 1, .rounds = 0, .windows = 10});
@@ -453,7 +455,7 @@ TEST_F(WindowTrainer, NamesTheImageInErrors) {
 }
 
 TEST(DetectionCurve, HasTheExpectedPoints) {
-    // Positives 4 3 3 1, negatives 3.5 3 2 1 0: thresholds 4, 3, 1.
+    // Positives 4 3 3 1 and negatives 3.5 3 2 1 0 give the thresholds 4, 3 and 1.
     const auto curve = detection_curve({3, 1, 4, 3}, {0, 3.5f, 2, 3, 1});
     ASSERT_EQ(curve.points.size(), 3u);
     const auto expect_point = [&](std::size_t i, float threshold, std::int64_t detections, std::int64_t false_alarms) {
@@ -499,8 +501,8 @@ TEST_F(WindowTrainer, CrossValidationScoresEveryImageOnce) {
                   ErrorCode::usage);
 }
 
-// The positive image of each part looks like the negative image of the other part. A model that was trained on
-// the image that it scores finds it; a model that was trained on the other part only takes it for a negative.
+// The positive image of each part looks like the negative image of the other part. A model that was trained on the
+// image that it scores finds the image; a model that was trained only on the other part takes it for a negative.
 TEST_F(WindowTrainer, CrossValidationScoresByModelsOfOtherImages) {
     const auto lying = [](std::uint64_t salt) {
         const auto upright = figure({1, 32, 32, 1}, salt);

@@ -49,7 +49,7 @@ std::string description(const WindowModel& model) {
                        hog_fields().text(model.hog));
 }
 
-// Errors name the text's owner, such as a model file.
+// Errors name the owner of the text, such as a model file.
 WindowModel described_window(std::string_view text, const std::string& whose) {
     auto parameters = hog_fields().infos();
     parameters.insert(parameters.begin(), window_parameter());

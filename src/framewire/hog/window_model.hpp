@@ -9,13 +9,13 @@
 
 namespace framewire {
 
-/// A linear classifier of windows (Dalal and Triggs 2005). The score of a window is the dot product of the
-/// weights with its descriptor, plus the bias; it is positive for what the model was trained to find.
+/// A linear classifier of windows (Dalal and Triggs 2005). The score of a window is the dot product of the weights with
+/// the window's descriptor, plus the bias. It is positive for objects that the model was trained to find.
 struct WindowModel {
     HogParameters hog{.norm = HogNorm::l2hys};
-    int width_px = 64;    ///< multiple of the cell's side
-    int height_px = 128;  ///< multiple of the cell's side
-    /// One weight per value of the window's descriptor, in its order: rows x columns x values.
+    int width_px = 64;    ///< width of the window, a multiple of the cell's side
+    int height_px = 128;  ///< height of the window, a multiple of the cell's side
+    /// One weight for each value of the window's descriptor, in the same order: rows x columns x values.
     std::vector<float> weights{};
     float bias = 0;
 };
@@ -24,23 +24,23 @@ struct WindowModel {
 /// side is not a whole number of cells, or if the window is smaller than a block.
 HogShape window_shape(const WindowModel& model);
 
-/// Throws Error{usage} as window_shape() does, and if the number of weights is not that of the descriptor's
+/// Throws the errors of window_shape(), and Error{usage} if the number of weights is not that of the descriptor's
 /// values or if a weight or the bias is not finite.
 void validate(const WindowModel& model);
 
-/// Returns name, range, default and help of the window's size; hog_fields() has those of the descriptor.
+/// Returns the name, range, default and help text of the window's size; hog_fields() has those of the descriptor.
 const ParameterInfo& window_parameter();
 
-/// Returns window and descriptor as a parameter list: "window=64x128:cell=8:bins=9 ...".
+/// Returns the window and the descriptor as a parameter list: "window=64x128:cell=8:bins=9 ...".
 std::string description(const WindowModel& model);
 
-/// Parses such a text to a model without weights. Parameters that are missing get the values from before they
-/// could be chosen. Throws Error{usage} for what parse_parameters() and window_shape() reject; the message
-/// names `whose` text it is.
+/// Parses a text of description() to a model without weights. Missing parameters get the values that applied before
+/// they could be chosen. Throws Error{usage} if parse_parameters() or window_shape() rejects the text; the message
+/// names its owner `whose`.
 WindowModel described_window(std::string_view text, const std::string& whose);
 
-/// Throws Error{usage} if the window or the descriptor differs from the values that `asked` gives explicitly,
-/// for parameters of window_parameter() and hog_fields(). `name` is the model's file.
+/// Throws Error{usage} if the window or the descriptor differs from values that are given explicitly in `asked`, which
+/// has the parameters of window_parameter() and hog_fields(). `name` is the model's file.
 void require_asked(const WindowModel& model, const ParameterValues& asked, const std::string& name);
 
 }  // namespace framewire

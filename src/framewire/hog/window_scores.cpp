@@ -33,8 +33,8 @@ struct WindowRows {
 
 #endif
 
-// Scores of windows on the CPU: a convolution of the descriptors with the weights. Several windows are scored
-// together, so that each vector of descriptors and of weights is loaded once for a group of windows:
+// Scores windows on the CPU: a convolution of the descriptors with the weights. Several windows are scored together, so
+// that each vector of descriptors and of weights is loaded once for a group of windows:
 //
 //     sums[row of windows][column of windows] += weights[row - r] * descriptors[row][column + c]
 
@@ -47,13 +47,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 using DF = hn::ScalableTag<float>;
 using VF = hn::VFromD<DF>;
 
-// As many sums as possible that leave registers for the operands: 32 or 16 registers in total.
+// Windows that are scored together: as many sums as leave registers for the operands, of 32 or 16 registers in total.
 constexpr bool many_registers = HWY_TARGET <= HWY_AVX3;
 constexpr int rows_at_once = many_registers ? 3 : 2, columns_at_once = many_registers ? 8 : 6;
 static_assert(rows_at_once <= window_weights_rows_around + 1);
 
-// Scores rows x columns windows, starting with column `x`. Each row of descriptors meets another row of the
-// weights for each row of windows, or a row of zeros. The sums do not depend on the number of rows and columns.
+// Scores rows x columns windows, starting with column `x`. For each row of windows, a row of descriptors is multiplied
+// by a different row of the weights, or by a row of zeros. The sums do not depend on the number of rows and columns.
 template <int rows, int columns>
 HWY_INLINE void score_windows(const WindowRows& all, int y, int x) {
     const DF df;
@@ -66,7 +66,7 @@ HWY_INLINE void score_windows(const WindowRows& all, int y, int x) {
         const auto* values = descriptors + row * all.row_values;
         const auto* weights = all.weights + row * all.weights_stride;
         for (std::int64_t i = 0; i < all.weights_stride; i += step) {
-            // One row of descriptors meets a different row of weights for each row of windows.
+            // Each row of windows needs a different row of weights for the same row of descriptors.
             VF weight[rows];
             for (int r = 0; r < rows; ++r) weight[r] = hn::Load(df, weights - r * all.weights_stride + i);
             for (int c = 0; c < columns; ++c) {
@@ -81,7 +81,7 @@ HWY_INLINE void score_windows(const WindowRows& all, int y, int x) {
                 hn::GetLane(hn::SumOfLanes(df, sums[r][c])) + all.bias;
 }
 
-// Scores one group of rows of windows, several columns at a time, the rest one by one.
+// Scores one group of rows of windows: several columns at a time, the remaining ones one by one.
 template <int rows>
 void score_row(const WindowRows& all, int y) {
     int x = 0;
@@ -91,7 +91,7 @@ void score_row(const WindowRows& all, int y) {
 
 }  // namespace
 
-// Scores all rows of windows, several at a time, the rest one by one.
+// Scores all rows of windows: several at a time, the remaining ones one by one.
 void window_rows(const WindowRows& all) {
     int y = 0;
     for (; y + rows_at_once <= all.rows; y += rows_at_once) score_row<rows_at_once>(all, y);
@@ -128,7 +128,7 @@ void WindowScores::run(HogView<const float, MemorySpace::host> descriptors, floa
 namespace framewire {
 namespace {
 
-// Sorts the weights in the order that WindowTiles describes.
+// Returns the weights in the order that WindowTiles describes.
 std::vector<float> weights_by_quads(const std::vector<float>& weights, const HogShape& window) {
     const int quads = (window.values + window_quad - 1) / window_quad;
     std::vector<float> sorted(static_cast<std::size_t>(quads * window.columns * window.rows * window_quad));
@@ -151,7 +151,7 @@ WindowScores::WindowScores(const WindowModel& model, Executor& executor)
     : window_((validate(model), window_shape(model))), bias_(model.bias), executor_(&executor) {
     const auto row_values = window_.row_values();
     if (executor.backend() == Backend::cuda) {
-        // Limits the memory so that three blocks share a multiprocessor.
+        // The memory is limited so that three blocks share a multiprocessor.
         const auto most_bytes = static_cast<std::size_t>(std::min(64 * 1024, executor.shared_memory().block_bytes));
         tiles_ = WindowTiles(window_.rows, window_.columns, window_.values, most_bytes);
         const auto weights = weights_by_quads(model.weights, window_);

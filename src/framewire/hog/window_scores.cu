@@ -7,9 +7,8 @@
 namespace framewire {
 namespace {
 
-// Scores of windows on the GPU. A block scores a tile of windows, WindowTiles::columns x rows. Its shared
-// memory holds the descriptors under the tile and the weights, for one part of the window and three quads of
-// values at a time:
+// Scores windows on the GPU. A block scores a tile of windows, WindowTiles::columns x rows. Its shared memory holds the
+// descriptors under the tile and the weights, for one part of the window and three quads of values at a time:
 //
 //     warp -> one quad of values, one group of rows
 //     lane -> one column of windows, 8 windows high; sums in registers
@@ -26,7 +25,7 @@ struct ScoreJob {
     float* scores;
 };
 
-// Copies the four values of one place; zeros if there are none.
+// Copies the four values of one place, or zeros if it has none.
 template <bool aligned>
 __device__ void copy_quad(const ScoreJob& job, int y, int x, int quad, float4* to) {
     // Places after the end of the image are zero, so windows that lie partly outside need no special case.
@@ -42,9 +41,8 @@ __device__ void copy_quad(const ScoreJob& job, int y, int x, int quad, float4* t
     }
 }
 
-// The warps that have the same windows take one quad of values each. A lane moves down the rows of one column
-// of the window for all its windows at once: from one row to the next, all descriptors but one stay in its
-// registers.
+// Scores windows. Warps with the same windows take one quad of values each. A lane moves down the rows of one column of
+// the window for all its windows at once: from one row to the next, all descriptors except one stay in its registers.
 template <bool aligned>
 __global__ void __launch_bounds__(window_tile_threads) score_kernel(ScoreJob job) {
     extern __shared__ float4 memory[];
@@ -60,7 +58,7 @@ __global__ void __launch_bounds__(window_tile_threads) score_kernel(ScoreJob job
     for (int first_quad = 0; first_quad < tiles.quads; first_quad += quads_at_once)
         for (int part_y = 0; part_y < tiles.window_rows; part_y += tiles.part_rows)
             for (int part_x = 0; part_x < tiles.window_columns; part_x += tiles.part_columns) {
-                __syncthreads();  // all threads have finished with the part before
+                __syncthreads();  // all threads have finished with the previous part
                 for (int row = warp; row < tile_rows; row += window_tile_threads / 32)
                     for (int i = lane; i < row_quads; i += 32)
                         copy_quad<aligned>(job, first_y + part_y + row, first_x + part_x + i / quads_at_once,
@@ -106,7 +104,7 @@ __global__ void __launch_bounds__(window_tile_threads) score_kernel(ScoreJob job
                     }
                 }
             }
-    // Adds the sums of the warps that had the same windows.
+    // Adds up the sums of the warps that have the same windows.
     __syncthreads();
     // The memory of the descriptors is free now.
     auto* others = reinterpret_cast<float*>(memory) + row_warp * high * 32 + lane;
@@ -135,7 +133,7 @@ void WindowScores::allow_memory() {
     cuda::allow_shared_memory(score_kernel<false>);
 }
 
-// Descriptors whose values are a multiple of four, at an aligned address, are copied asynchronously.
+// Copies descriptors asynchronously if they have a multiple of four values and an aligned address.
 void WindowScores::run(HogView<const float, MemorySpace::device> descriptors, float* scores) const {
     const auto& shape = descriptors.shape();
     const auto windows = grid(shape);

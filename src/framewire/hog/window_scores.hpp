@@ -10,33 +10,33 @@
 #include <cstddef>
 #include <cstdint>
 
-// Memory layout of the weights and, on CUDA, of a block's windows and descriptors.
+// Memory layout of the weights and, on CUDA, of the windows and descriptors of a block.
 
 namespace framewire {
 
-/// On the CPU the values per row of weights are a multiple of this: the lanes of the largest vector.
+/// Number of lanes of the largest vector. On the CPU the values per row of weights are a multiple of it.
 inline constexpr int window_weights_group = 16;
 
-/// Rows of zeros above and below the weights on the CPU, which allow windows above each other to use the same
-/// rows of descriptors.
+/// Number of rows of zeros above and below the weights on the CPU. They allow windows one above the other to use the
+/// same rows of descriptors.
 inline constexpr int window_weights_rows_around = 2;
 
-/// On CUDA the values of a place are processed four at a time, the last ones padded with zeros. Weights are
-/// stored quad by quad, within a quad column by column of the window, and within a column row by row.
+/// Number of values of a place that CUDA processes at a time; the last ones are padded with zeros. Weights are stored
+/// quad by quad, within a quad column by column of the window, and within a column row by row.
 inline constexpr int window_quad = 4;
 
-/// How CUDA divides windows into tiles, one per block, and large windows into parts that fit shared memory.
+/// Division of windows into tiles, one per block, and of large windows into parts that fit shared memory, on CUDA.
 struct WindowTiles {
-    static constexpr int windows_of_lane = 8;  ///< above each other
+    static constexpr int windows_of_lane = 8;  ///< number of windows, one above the other, that a lane scores
     static constexpr int row_warps = 2, quads_at_once = 3;
     static constexpr int columns = 32, rows = row_warps * windows_of_lane;  ///< windows per tile
 
     int window_rows = 0, window_columns = 0, quads = 0;
     int part_rows = 0, part_columns = 0;  ///< size of a part of the window, in places
 
-    /// Places of the descriptors under a tile, for one part of its windows.
+    /// Returns the rows of places of the descriptors under a tile, for one part of its windows.
     FRAMEWIRE_HOST_DEVICE constexpr int tile_rows() const { return rows + part_rows - 1; }
-    /// Columns of these places.
+    /// Returns the columns of these places.
     FRAMEWIRE_HOST_DEVICE constexpr int tile_columns() const { return columns + part_columns - 1; }
     /// Returns the shared memory of a block in bytes: descriptors and weights.
     constexpr std::size_t memory_bytes() const {
@@ -45,8 +45,8 @@ struct WindowTiles {
     }
 
     WindowTiles() = default;
-    /// Plans for a window of `window_rows_` x `window_columns_` places with `values` values each, in at most
-    /// `most_bytes` of shared memory. 48 KiB suffice for any window.
+    /// Plans tiles for a window of `window_rows_` x `window_columns_` places with `values` values each, in at most
+    /// `most_bytes` of shared memory. 48 KiB are sufficient for any window.
     WindowTiles(int window_rows_, int window_columns_, int values, std::size_t most_bytes)
         : window_rows(window_rows_),
           window_columns(window_columns_),
@@ -57,7 +57,7 @@ struct WindowTiles {
     }
 };
 
-/// Threads of a block that scores one tile.
+/// Number of threads in a block, which scores one tile.
 inline constexpr int window_tile_threads = 32 * WindowTiles::row_warps * WindowTiles::quads_at_once;
 
 /// The windows of an image, one per cell in both directions.
@@ -68,26 +68,26 @@ struct WindowGrid {
     constexpr std::int64_t count() const { return std::int64_t{rows} * columns; }
 };
 
-/// Bytes that WindowScores reads after the last value of the descriptors, on the CPU.
+/// Number of bytes that WindowScores reads after the last value of the descriptors on the CPU.
 inline constexpr std::size_t window_scores_margin_bytes = 64;
 
-/// Computes the scores of all windows of an image from its descriptors (Dalal and Triggs 2005): the dot product
-/// of the model's weights with the window's part of the descriptors, plus the bias. The parts are not copied:
-/// adjacent windows read the descriptors together. Single precision; each backend returns the same bits every
-/// time. Stateless: for any image with the model's descriptors, and for concurrent runs.
+/// Computes the scores of all windows of an image from its descriptors (Dalal and Triggs 2005): the dot product of the
+/// model's weights with the window's part of the descriptors, plus the bias. Adjacent windows read the same
+/// descriptors; no parts are copied. Uses single precision; each backend always returns the same bits. Stateless: it
+/// can be used for any image with the model's descriptors, and for concurrent runs.
 class WindowScores {
 public:
-    /// Throws what validate(model) throws. On CUDA it copies the weights to the GPU.
+    /// Throws the errors of validate(model). On CUDA, copies the weights to the GPU.
     WindowScores(const WindowModel& model, Executor& executor);
 
-    /// Returns the number of windows, none if the image is smaller than the window. Throws Error{usage} if
-    /// there is more than one frame or if the values are not those of the model.
+    /// Returns the windows of an image, none if it is smaller than a window. Throws Error{usage} if there is more than
+    /// one frame or if the values are not those of the model.
     WindowGrid grid(const HogShape& descriptors) const;
 
     /// Writes grid().count() scores, row by row. On the CPU, window_scores_margin_bytes after the descriptors
     /// must be readable and contain finite numbers. Runs on the executor's threads and returns when done.
     void run(HogView<const float, MemorySpace::host> descriptors, float* scores) const;
-    /// The same, queued on the executor's stream.
+    /// Queues the computation of the scores on the executor's stream.
     void run(HogView<const float, MemorySpace::device> descriptors, float* scores) const;
 
 private:
@@ -96,10 +96,10 @@ private:
     HogShape window_;  // descriptor of one window
     float bias_;
     Executor* executor_;
-    std::int64_t stride_ = 0;  // CPU: values per row of weights
-    WindowTiles tiles_;        // CUDA
-    // CPU: rows padded with zeros to whole vectors, with rows of zeros above and below. CUDA: as WindowTiles
-    // describes.
+    std::int64_t stride_ = 0;  // CPU only: values per row of weights
+    WindowTiles tiles_;        // CUDA only: division into tiles
+    // CPU: rows padded with zeros to whole vectors, with rows of zeros above and below. CUDA: in the order that
+    // WindowTiles describes.
     BackendBuffer weights_;
 };
 

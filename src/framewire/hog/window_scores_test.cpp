@@ -30,7 +30,7 @@ WindowModel random_model(const HogParameters& hog, int width_px, int height_px) 
     return model;
 }
 
-// Returns descriptors as an l2hys norm leaves them: from 0 to 1.
+// Returns descriptors with values from 0 to 1, as after an l2hys norm.
 std::vector<float> random_descriptors(const HogShape& shape) {
     std::mt19937_64 random(kit::seed() + 1);
     std::uniform_real_distribution<float> value(0, 1);
@@ -75,7 +75,7 @@ void check_scores(Executor& executor, const WindowModel& model, int rows, int co
         window_scores_reference(model, HogView<const float, MemorySpace::host>(descriptors.data(), shape));
     const auto got = scores_of(executor, model, descriptors, shape);
     ASSERT_EQ(got.size(), want.size());
-    double most = 0;  // largest possible score, since no value is above 1
+    double most = 0;  // largest possible score, because no value is above 1
     for (const float weight : model.weights) most += std::abs(static_cast<double>(weight));
     for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-6 * most) << "window " << i;
     const auto again = scores_of(executor, model, descriptors, shape);
@@ -121,7 +121,7 @@ TEST_P(WindowScoresTest, EqualTheReferenceForLargeWindows) {
     check_scores(small, random_model({.norm = HogNorm::l2hys}, 64, 128), 31, 45);
 }
 
-// A single weight other than 0 makes the score of a window the value at that place.
+// With a single nonzero weight, the score of a window is the value at that place.
 TEST_P(WindowScoresTest, EachWeightAppliesToItsPlace) {
     auto model = random_model({.cell = 4, .bins = 3}, 12, 8);
     const HogShape window = window_shape(model), shape{1, 4, 11, 3};
