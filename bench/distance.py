@@ -11,14 +11,14 @@ def rows_of(figures, target):
 
 
 def reached(row, target):
-    """The share of its target that a row reaches: 1 if it is met. None if the target is relative to a peer that the run did not have."""
+    """Returns the share of its target that a row reaches, 1 if the target is met, None if it is relative to a peer that the run lacked."""
     if "us" in target:
         return target["us"] / row["median_us"]
     return row["times_peer"] / target["times_peer"] if "times_peer" in row else None
 
 
 def distance_table(figures, targets):
-    """(head, rows), furthest from the target first; None if no target has a row."""
+    """Returns (head, rows), with the row furthest from its target first; None if no target has a row."""
     lines = []
     measured = {(row["suite"], row["runner"]) for row in figures.rows}
     for target in targets:

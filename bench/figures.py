@@ -3,8 +3,9 @@ import json
 import re
 
 STEPS = ["whole", "kernel", "HtoD", "DtoH", "memset", ""]
-# Details of a row that may be swept, and their axis labels. Rows that differ in only one of these are points of one
-# line. TUNED ones say how a variant does its work, and tables show the fastest; the others say what the work is.
+# Details of a row that may be swept, and their axis labels. Rows that differ in only one of them are points of one
+# line. TUNED details say how a variant does its work, and tables show the fastest value; the others say what the work
+# is.
 TUNED = {
     "threads": "threads per block", "tile": "tile in pixels", "chunk": "bytes per thread and step", "block": "block in pixels",
     "blocks": "blocks", "streams": "streams",
@@ -14,7 +15,7 @@ SWEPT = TUNED | {
     "batch": "frames per batch",
 }
 
-# The five reports, and which one a suite of ladders repeats. docs/reports.md lists them with more words.
+# The five reports, and the one that each suite of ladders repeats. docs/reports.md describes them.
 STREAMING_2021 = "Report: Project Webcam Streaming & Filters, GPU Programming, Politecnico di Torino, December 2021 (no author named)"
 STREAMING_2022 = "Report: Project Webcam Streaming & Filters, GPU Programming, Politecnico di Torino, January 2022 (no author named)"
 MOVING_OBJECTS = "Adrien Huet, Project Report (a moving object detector), Parallel Computing for Many Core Processors (CS 677), May 2023"
@@ -34,7 +35,7 @@ MEASURED = ("fps",)  # details that are results: they do not tell rows apart
 
 
 def number(text):
-    """The first number of a detail: 256 for "256", 16 for "16x16"; None for "pinned"."""
+    """Returns the first number of a detail: 256 for "256", 16 for "16x16"; None for "pinned"."""
     found = re.match(r"\d+(\.\d+)?", str(text))
     return float(found.group()) if found else None
 
@@ -44,18 +45,18 @@ def is_gpu(row):
 
 
 def key_of(row):
-    """Limits are their machine's; all else is shown once."""
+    """Returns what identifies a row. Limits are identified per machine; all other rows are shown once."""
     details = tuple(sorted((key, value) for key, value in row["details"].items() if key not in MEASURED))
     return (row["machine"] if row["group"] == "limits" else "", row["group"], row["suite"], row["operation"], row["runner"], details)
 
 
 def input_of(row):
-    """Input of a ladder row: "1920x1080", or a report's "images" and "video"."""
+    """Returns the input of a ladder row: "1920x1080", or a report's "images" and "video"."""
     return row["details"].get("size") or row["details"].get("input") or INPUTS.get(row["suite"], USUAL_INPUT)
 
 
 class Figures:
-    """Rows of several files, such as docs/benchmarks/recorded. A row that more than one has is the first one's."""
+    """Rows of several files, such as docs/benchmarks/recorded. If several files have the same row, the first file's is used."""
 
     def __init__(self, paths):
         self.files, self.rows, seen = [], [], {}
@@ -72,7 +73,7 @@ class Figures:
                     self.add(row, path, seen)
 
     def add(self, row, path, seen):
-        # Labelling beside OpenCV and on framewire's backends says how many components there are in its name alone.
+        # Only their names give the number of components in rows of OpenCV's labelling and of framewire's backends.
         if row["suite"] == "ladders/component-counts" and (found := re.search(r"(\d+) squares", row["operation"])):
             row["details"].setdefault("components", found.group(1))
         if seen.setdefault(key_of(row), path) == path:
@@ -89,7 +90,7 @@ class Figures:
 
 
 def base_name(row):
-    """The operation without the parts between commas that repeat a detail: sizes, cells, threads, steps."""
+    """Returns the operation without the parts between commas that repeat a detail: sizes, cells, threads, steps."""
     said = {f"{count} squares" for count in [row["details"].get("components")] if count}
     for key, value in row["details"].items():
         said |= {value, f"{value}x{value}", f"{key} {value}", f"{value} {key}", f"{value} {key.removesuffix('s')}", f"{value} {key}s",
@@ -98,7 +99,7 @@ def base_name(row):
 
 
 def sweeps(rows):
-    """{(swept key, size): {line's name: [rows by the key's value]}} for sweeps of four values or more."""
+    """Returns {(swept key, size): {line's name: [rows by the key's value]}} for sweeps of four values or more."""
     found = {}
     for row in rows:
         if not row["median_us"]:
@@ -120,7 +121,7 @@ def sweeps(rows):
 
 
 def without_sweeps(rows):
-    """The fastest row of each sweep and the rows with a report's figure, and all rows outside sweeps, in the order of `rows`."""
+    """Returns the fastest row of each sweep, the rows with a report's figure and all rows outside sweeps, in the order of `rows`."""
     dropped = {}
     for (key, _), lines in sweeps(rows).items():
         if key not in TUNED:
@@ -135,7 +136,7 @@ def without_sweeps(rows):
 
 
 def us_text(us):
-    """Three significant digits, with thousands separators."""
+    """Formats a time with three significant digits and thousands separators."""
     if us >= 100:
         return f"{us:,.0f}"
     return f"{us:.1f}" if us >= 10 else f"{us:.2f}"

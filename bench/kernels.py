@@ -1,4 +1,4 @@
-"""ncu's results for kernels (bench/profile.sh), in a table with the reports' values for theirs (reported_kernels.json)."""
+"""Makes a table of ncu's results for kernels (bench/profile.sh) and the values that the reports give for theirs (reported_kernels.json)."""
 import csv
 import json
 import os
@@ -19,7 +19,7 @@ TO_US = {"ns": 1e-3, "nsecond": 1e-3, "us": 1, "usecond": 1, "ms": 1e3, "msecond
 
 
 def plain_name(kernel):
-    """A kernel's name without namespaces, return type and parameters; with its template arguments."""
+    """Returns a kernel's name without namespaces, return type and parameters, but with its template arguments."""
     name = re.sub(r"[(<]?(?:anonymous namespace|unnamed)[)>]?::", "", kernel)
     name = re.sub(r"\((?:bool|int|unsigned int|unsigned char)\)(?=\d)", "", name)
     name = re.sub(r"\w+::", "", name.split("(")[0])
@@ -27,7 +27,7 @@ def plain_name(kernel):
 
 
 def launches(path):
-    """One dictionary for each kernel and launch that ncu reported, in order."""
+    """Returns one dictionary for each kernel and launch that ncu reported, in order."""
     with open(path, encoding="utf-8", newline="") as file:
         lines = [line for line in file if line.startswith('"')]  # ncu's own messages begin with ==
     found, suite = {}, 0
@@ -44,7 +44,7 @@ def launches(path):
 
 
 def shape(text):
-    """"32x16" of "(32, 16, 1)"."""
+    """Returns "32x16" for "(32, 16, 1)"."""
     numbers = re.findall(r"\d+", text)
     while len(numbers) > 1 and numbers[-1] == "1":
         numbers.pop()
@@ -55,17 +55,17 @@ REPORTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reported_ke
 
 
 def joined(texts):
-    """The texts without duplicates."""
+    """Joins the texts without duplicates."""
     return "; ".join(dict.fromkeys(texts))
 
 
 def reported_of(kernel, block, reported):
-    """The reports' values for a kernel; values with a block size only apply to launches with such blocks."""
+    """Returns the reports' values for a kernel; values with a block size only apply to launches with such blocks."""
     return [reported for reported in reported if reported["kernel"] == kernel and reported.get("block", block) == block]
 
 
 def row_of(key, launch, reported):
-    """A row of the table, with the reports' figures in brackets and their sources in the last column."""
+    """Returns a row of the table, with the reports' figures in brackets and their sources in the last column."""
     cells = []
     for metric, (_, own) in METRICS.items():
         cell = f"{launch[metric]:.4g}" if metric in launch else ""
@@ -75,7 +75,7 @@ def row_of(key, launch, reported):
 
 
 def kernel_table(path):
-    """(head, rows): one row for each kernel and launch shape."""
+    """Returns (head, rows): one row for each kernel and launch shape."""
     with open(REPORTED, encoding="utf-8") as file:
         reported = json.load(file)
     rows = {}
@@ -87,7 +87,7 @@ def kernel_table(path):
 
 
 def with_rows_of(page, head, rows):
-    """The rows, and those of other kernels and shapes in the page's table with the same head."""
+    """Returns the rows, and those of other kernels and shapes from the page's table with the same head."""
     if not os.path.exists(page):
         return rows
     with open(page, encoding="utf-8") as file:

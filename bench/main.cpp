@@ -25,14 +25,15 @@ bool is_built(std::string_view group) {
     return std::ranges::any_of(suites(), [&](const auto& suite) { return suite.group == group; });
 }
 
-// Hint for a group or suite that this build lacks although other builds have it; otherwise empty.
+// Returns a hint for a group or suite that this build lacks although other builds have it, otherwise an empty text.
 const char* why_missing(const std::string& name) {
     return name.substr(0, name.find('/')) == "ladders" && !is_built("ladders")
                ? " in this build (cmake -DFRAMEWIRE_LAB=ON)"
                : "";
 }
 
-// The suites named, in the order of their names. Without names, all; for an overview, the limits and the operations.
+// Returns the named suites in alphabetical order. Without names, returns all suites or, for an overview, the limits
+// and the operations.
 std::vector<Suite> chosen_suites(std::vector<std::string> names, bool overview) {
     auto all = suites();
     if (names.empty() && overview) names = {"limits", "operations"};
@@ -94,7 +95,9 @@ int main(int argc, char** argv) {
     app.add_flag("--list", list, "print the suites' names and end");
     app.add_flag("--check", options.check_only, "run each thing once, check what it gives, and time nothing");
     app.add_flag("--once", options.once, "run each kernel once and time nothing, for profilers");
-    app.add_flag("--quick", options.quick, "an overview within a minute: fewer repetitions and inputs; without names, only limits and operations");
+    app.add_flag(
+        "--quick", options.quick,
+        "an overview within a minute: fewer repetitions and inputs; without names, only limits and operations");
     app.add_option("--threads", options.threads, "threads of the CPU runs and of the peers")->capture_default_str();
     app.add_option("--json", json_path, "also write the rows to this file, with what machine and build they are of");
     app.add_option("--pictures", options.pictures, "also write the pictures that the reports show to this folder");

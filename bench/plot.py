@@ -42,7 +42,7 @@ def save(figure, folder, name):
 
 
 def bars(title, panels, unit, folder, name, caption="", log=True, one=False):
-    """`panels`: {title: [(label, value, colour, the row's "reported" or None)]}, each with its first entry on top. All are drawn."""
+    """Plots `panels`, {title: [(label, value, colour, the row's "reported" or None)]}, each with its first entry on top."""
     panels = {of: entries for of, entries in panels.items() if entries}
     if not panels:
         return
@@ -78,12 +78,12 @@ def bars(title, panels, unit, folder, name, caption="", log=True, one=False):
 
 
 def titled(title, caption):
-    """The title above what it repeats, in lines that fit."""
+    """Returns the title above the caption, which is wrapped to fit."""
     return "\n".join([title] + textwrap.wrap(caption, 130))
 
 
 def lines(title, curves, across, unit, folder, name, caption="", log_x=True, log_y=True):
-    """`curves`: {label: [(x, y)]}"""
+    """Plots `curves`, {label: [(x, y)]}."""
     figure, axes = plt.subplots(figsize=(WIDTH_IN, 4.2))
     for index, (label, points) in enumerate(sorted(curves.items())):
         style = STYLES[index // len(LINES) % len(STYLES)]
@@ -105,7 +105,7 @@ def file_name(*parts):
 
 
 def label_of(row, keys):
-    """Label that distinguishes a bar from its neighbours: the operation, its step, the details named `keys`, and who ran it."""
+    """Returns a label that distinguishes a bar from its neighbours: the operation, its step, the details named `keys`, and the runner."""
     details = row["details"]
     step = details.get("step", "")
     words = [base_name(row), step if step != "whole" else ""]
@@ -114,7 +114,7 @@ def label_of(row, keys):
 
 
 def labels_of(rows):
-    """Labels of rows of one panel, which no two rows share as long as their details differ."""
+    """Returns labels for the rows of one panel, different ones as long as the rows' details differ."""
     labels = [label_of(row, SWEPT) for row in rows]
     for index, row in enumerate(rows):
         if labels.count(labels[index]) > 1:
@@ -136,7 +136,7 @@ def step_order(row):
 
 
 def plot_ladder(figures, suite, folder):
-    """Bars: a file for each input, and in it a panel for each machine. Lines: what was swept, with every machine's rows labelled."""
+    """Plots bars, with a file per input and a panel per machine, and for each sweep lines, labelled with the machine."""
     rows = [row for row in figures.suite("ladders", suite) if row["median_us"]]
     swept = sweeps([row for row in rows if row["details"].get("step") not in ("HtoD", "DtoH", "memset")])
     in_lines = {id(row) for (key, _), curves in swept.items() if key not in TUNED for of in curves.values() for row in of}
@@ -169,7 +169,7 @@ def plot_ladder(figures, suite, folder):
 
 
 def plot_errors(figures, folder):
-    """The growing error of a stream without feedback, from rows without times."""
+    """Plots the growing error of a stream without feedback, from rows without times."""
     curves = {}
     for row in figures.suite("ladders", "ladders/feedback"):
         for key in ("mean_error", "max_error"):
@@ -187,7 +187,7 @@ def peers_label(row):
 
 
 def plot_peers(figures, folder):
-    """Speed relative to the fastest other one; one plot per size, batch and cache, with all contents."""
+    """Plots the speed relative to the fastest peer: one plot per size, batch and cache state, with all contents."""
     kinds = {}
     for row in figures.group("peers"):
         if row.get("times_peer") and row["runner"].startswith("framewire"):

@@ -19,8 +19,8 @@ from kernels import kernel_table, with_rows_of
 from plot import file_name
 
 MOST_UNTIMED = 12  # rows of a table without times
-MOST_SWEPT = 5  # rows of a table from one sweep of what the work is; of more, four are shown
-MOST_OF_LIMIT = 2  # beyond it a step moved less than the frame that its limit moves
+MOST_SWEPT = 5  # rows of one sweep of the work itself that a table shows; of a longer sweep it shows four
+MOST_OF_LIMIT = 2  # above this share, a step moved less than the frame that its limit moves
 WHOLE = ("whole", "")
 
 
@@ -49,7 +49,7 @@ def machines_table(figures):
 
 
 def measured_on(rows):
-    """The machines of the rows, with the dates of their measurements."""
+    """Returns the machines of the rows, with the dates of their measurements."""
     dates = {}
     for row in rows:
         dates.setdefault(row["machine"], set()).add(row["date"])
@@ -73,7 +73,7 @@ def reported_text(row):
 
 
 def setting(row):
-    """The details of a table, and the number of variants of which it shows the fastest."""
+    """Returns the details of a row, and how many variants it is the fastest of."""
     words = []
     for key, value in row["details"].items():
         best_of = row.get("best_of", {}).get(key)
@@ -84,7 +84,7 @@ def setting(row):
 
 
 def thinned(rows):
-    """`rows` with four of each sweep of what the work is, such as the number of components: the plot shows all."""
+    """Returns `rows` with only four of each sweep of the work itself, such as the number of components; the plot shows all."""
     dropped = set()
     for (key, _), curves in sweeps(rows).items():
         for of in curves.values() if key not in TUNED else ():
@@ -135,7 +135,7 @@ class Plots:
 
 
 def reports_of(suite):
-    """Which report a ladder repeats, as the first line of its page."""
+    """Returns the first line of a ladder's page, which names the report that it repeats."""
     return f"Repeats experiments of [the report](../../reports.md): {'; '.join(REPORTS[suite])}.\n\n" if suite in REPORTS else ""
 
 
@@ -157,7 +157,7 @@ def fastest(rows, runner, size):
 
 
 def ladders_summary(figures):
-    """One line per ladder and size: the report's fastest variant, the same one here, and framewire."""
+    """Returns one line per ladder and size: the report's fastest variant, the same variant here, and framewire."""
     lines = []
     for suite in figures.suites("ladders"):
         rows = figures.suite("ladders", suite)
@@ -191,7 +191,7 @@ def other_text(row):
 
 
 def peers_page(figures, plots):
-    """Each row of the usual size; for the other sizes the mean comparison."""
+    """Returns the page of the peers: each row of the usual size, and the mean comparison for the other sizes."""
     rows = [row for row in figures.group("peers") if row["median_us"]]
     contests = {}
     for row in rows:

@@ -27,7 +27,7 @@ struct Suite {
     void (*run)(Session&);
 };
 
-/// All suites of the program, unordered.
+/// Returns all suites of the program, unordered.
 inline std::vector<Suite>& suites() {
     static std::vector<Suite> all;
     return all;

@@ -1,5 +1,6 @@
 // Measures how many synthetic cameras one server sustains at 30 frames per second: the first guess follows from the
-// cost of one; the number then rises while they are sustained, and is bisected between sustained and not sustained.
+// cost of one camera. The number then rises until the server falls behind, and bisection finds the largest sustained
+// number.
 
 #include "framewire/core/error.hpp"
 #include "jobs/rig/fleet.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr int fps = 30;
 constexpr int most_cameras = 512;
-constexpr double memory_share = 0.7;  // of the free memory
+constexpr double memory_share = 0.7;  // share of the free memory that the cameras may use
 
 struct Question {
     std::string size, backend;
@@ -58,7 +59,7 @@ FleetStatistics figures_of(const Session& session, const Question& question, int
 }
 
 struct Answer {
-    int held = 0, missed = 0;  // largest number sustained, smallest number not sustained; 0 for none
+    int held = 0, missed = 0;  // largest sustained number of cameras and smallest not sustained one; 0 for none
     FleetStatistics figures{}, beyond{};
 };
 

@@ -1,7 +1,7 @@
 // Detection in compressed video, from a file to records, compared with FFmpeg decoding the same file without output:
 // the target is 1.25 times FFmpeg's time. The cost of detection hardly depends on the video, so there are two videos:
-// one that is decoded fast, and one that takes about as long as the one the target was set with, 6.2 ms per frame on
-// two cores of a Zen 4. Records are compared with those of the same frames read raw before a row counts.
+// one that is decoded fast, and one that takes about as long as the video for which the target was set, 6.2 ms per
+// frame on two cores of a Zen 4. Records are compared with those of the same frames read raw before a row counts.
 
 #include "framewire/core/error.hpp"
 #include "jobs/rig/videos.hpp"
@@ -45,7 +45,7 @@ std::vector<std::string> framewire_on(const std::vector<std::string>& job, const
                                                        "--log-level", "error", "--progress", "none"});
 }
 
-// Requires the same records for the first frames when read from the video and as raw BGR.
+// Checks that the first frames give the same records when read from the video and as raw BGR.
 void compare_with_raw(const MemoryFolder& folder, const std::string& input, const Job& job,
                       const std::string& backend) {
     const auto raw = folder / "first.bgr", stats = folder / "first.json";

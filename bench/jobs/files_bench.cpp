@@ -32,20 +32,20 @@ int turns_of(const Session& session) { return session.check_only() ? 1 : session
 struct Output {
     const char *name, *ending;
     std::vector<std::string> ffmpeg;
-    std::string keys;  // of framewire's -o
-    bool is_file;      // otherwise standard output, which is discarded
+    std::string keys;  // keys of framewire's option -o
+    bool is_file;      // the job writes a file; otherwise standard output, which is discarded
 };
 
 const Output y4m_output{"y4m", "y4m", {"-f", "yuv4mpegpipe", "-strict", "-1"}, "", false};
 const Output mp4_output{
     "mp4", "mp4", {"-c:v", "libx264", "-preset", "veryfast", "-crf", "23"}, ":preset=veryfast:crf=23", true};
 
-// One of the programs with a job, and the costs of its runs.
+// One of the two programs with its job, and the costs of its runs.
 struct Runner {
     std::string name;
     std::function<ProgramUse()> run;             // runs the whole job, timed
     std::function<std::int64_t()> frames;        // returns how many frames the last run wrote
-    std::function<void(const std::string&)> to;  // writes its first frames as y4m into a file
+    std::function<void(const std::string&)> to;  // writes the first frames of the last run's output to a file, as y4m
     std::vector<ProgramUse> uses{};
 };
 
@@ -107,8 +107,8 @@ double compare_outputs(const MemoryFolder& folder, const SharedFilter& filter, c
         fail(ErrorCode::internal, "{}: framewire wrote {} frames and FFmpeg {} of {}; not timed", filter.name,
              written[0].frames.size(), written[1].frames.size(), compared_frames);
     const double db = luma_psnr(written[0], written[1]);
-    // framewire's x264 makes the same bytes on every CPU, and decides slightly differently from FFmpeg's: each of two
-    // encodings of one picture has its own loss.
+    // framewire's x264 makes the same bytes on every CPU and decides slightly differently from FFmpeg's, so the two
+    // encodings of one picture have different losses.
     constexpr double of_two_encodings = 40;
     const double least_db = output.is_file ? std::min(filter.least_db, of_two_encodings) : filter.least_db;
     if (!(db >= least_db))
@@ -140,7 +140,7 @@ void bench_filter(Session& session, const char* suite, const MemoryFolder& folde
             runners[index].uses.push_back(runners[index].run());
             written[index] = runners[index].frames();
         }
-        // If the rate changes, the two may treat the duration of the last frame differently.
+        // If the rate changes, the two programs may treat the duration of the last frame differently.
         const bool is_rate = std::string_view(filter.name).starts_with("fps");
         if (std::abs(written[0] - written[1]) > (is_rate ? 1 : 0) || (!is_rate && written[0] != frames))
             fail(ErrorCode::internal, "{}: framewire wrote {} frames and FFmpeg {} of {}", filter.name, written[0],

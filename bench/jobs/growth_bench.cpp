@@ -12,7 +12,7 @@
 namespace framewire::bench {
 namespace {
 
-constexpr const char* small = "596x336";  // from the moving-object report
+constexpr const char* small = "596x336";  // size of the moving-object report's video
 constexpr int slow_fps = 5, fps = 15;
 
 void bench_fleet(Session& session, const std::string& along, Fleet fleet) {

@@ -24,8 +24,8 @@ namespace framewire::bench {
 namespace {
 
 constexpr int camera_fps = 30, threshold = 20;
-constexpr double settling_seconds = 1;  // excluded from the results: the first frame is a keyframe
-constexpr int compared_every = 10;      // comparing all would slow the viewer down
+constexpr double settling_seconds = 1;  // excluded from the results, because the first frame is a keyframe
+constexpr int compared_every = 10;      // comparing all frames would slow the viewer down
 constexpr const char* filter = "gaussian=5";
 
 struct Case {
@@ -48,14 +48,14 @@ int largest_difference(HostView<const std::uint8_t> one, HostView<const std::uin
     return largest;
 }
 
-// Compares some pictures with what the camera sent, passed through the filters.
+// Compares some of the viewer's pictures with the camera's frames after the filters.
 class Comparison {
 public:
     Comparison(const Case& one, const PipeCamera& camera, Executor& executor) : camera_(camera), filtered_(one.shape) {
         if (!one.filters.empty()) plan_.emplace(parse_chain(one.filters), one.shape, executor);
     }
 
-    // Throws Error{internal} unless the picture is that frame within the threshold.
+    // Throws Error{internal} unless the viewer's picture equals frame `frame` within the threshold.
     void take(const net::Client& client, std::uint32_t frame) {
         const auto* pixels = camera_.log().pixels(frame);
         if (!pixels) return;  // too old, no longer in the log
@@ -84,7 +84,7 @@ private:
 
 struct Seen {
     std::vector<double> ages_ms, gaps_ms;
-    std::int64_t frames = 0;  // among all that the camera sent
+    std::int64_t frames = 0;  // frames that arrived, including those before settling
     double seconds = 0;       // duration of the counted frames
 };
 

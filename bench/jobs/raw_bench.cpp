@@ -25,7 +25,7 @@
 namespace framewire::bench {
 namespace {
 
-constexpr int scenes = 16;             // different frames, then repeated
+constexpr int scenes = 16;             // number of different frames, which then repeat
 constexpr double memory_share = 0.15;  // share of the folder's free bytes that the frames may use
 constexpr int most_frames = 2000, quick_frames = 200, least_frames = 20;
 constexpr int turns = 3, compared_frames = 16;
@@ -111,7 +111,7 @@ std::vector<float> numbers_of(const std::string& file) {
     return numbers;
 }
 
-// Requires a job's output to begin with what one CPU thread writes for the first frames.
+// Checks that a job's output begins with what one CPU thread writes for the first frames.
 void compare_start(const MemoryFolder& folder, const Job& job, const std::string& output) {
     const auto path = folder / ("first-" + job.output);
     run_job(folder, job, path, "cpu", compared_frames, 1);
@@ -146,7 +146,7 @@ void bench_job(Session& session, const MemoryFolder& folder, const Job& job, con
 
 constexpr const char* serve_job = "serve, one viewer";
 
-// A broadcast to one viewer on this machine, which writes nothing.
+// Measures a broadcast to one viewer on this machine, which writes nothing.
 void bench_serve(Session& session, const MemoryFolder& folder, const std::string& backend, int frames) {
     constexpr int threshold = 20;
     Served server(folder, {"-i", raw_input(folder), "--rate", "max", "--wait", "1", "--backend", backend, "--threshold",

@@ -7,14 +7,16 @@ struct SharedFilter {
     const char *name, *framewire, *ffmpeg;
     double least_db;               ///< required similarity of luma; lower if the methods differ
     bool encoded_briefly = false;  ///< brief runs encode it to H.264, too
-    /// framewire's gray is BT.601's, FFmpeg's filters take luma. With this matrix the two are the same.
+    /// The filter works on gray. framewire's gray is that of BT.601, while FFmpeg's filters take luma; with `--matrix
+    /// bt601` the two are the same.
     bool gray_is_luma = false;
 };
 
-/// Required similarity for equal pictures, for filters with the same purpose, and if only the size is comparable.
+/// Required similarity in dB: `same` for equal pictures, `alike` for filters with the same purpose, `any` if only the
+/// size is comparable.
 inline constexpr double same = 32, alike = 18, any = 5;
 
-/// FFmpeg's filters work on YUV, framewire's on BGR.
+/// Filters that both programs have. FFmpeg's filters work on YUV, framewire's on BGR.
 inline constexpr SharedFilter shared_filters[]{
     {"no filter", "", "null", 60, true},
     {"adjust", "adjust=brightness=20:contrast=1.2", "eq=brightness=0.067:contrast=1.2:saturation=1.2", alike, true},

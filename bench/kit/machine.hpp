@@ -11,7 +11,7 @@ struct Machine {
     std::string gpu, driver, toolkit;  ///< empty if there is none
     std::string compiler, build_type;
     std::string revision;  ///< git's description of the sources, with "-dirty" if they were modified; empty outside git
-    std::string date;      ///< of this run, in UTC: "2026-01-31 12:00"
+    std::string date;      ///< time of this run, in UTC: "2026-01-31 12:00"
 };
 
 Machine this_machine();

@@ -15,7 +15,7 @@ struct Random {
         state ^= state << 5;
         return state;
     }
-    // Approximately Gaussian, with a sigma of about 3.
+    // Returns approximately Gaussian noise with a sigma of about 3.
     int noise() {
         const auto bits = (*this)();
         return static_cast<int>(bits & 7) + static_cast<int>(bits >> 8 & 7) - 7;

@@ -167,7 +167,7 @@ void Session::attempt(const std::string& what, const std::function<void()>& part
         part();
     } catch (const Error& error) {
         failed(error.what(), error.code());
-    } catch (const std::exception& error) {  // of OpenCV or the standard library
+    } catch (const std::exception& error) {  // thrown by OpenCV or the standard library
         failed(error.what(), ErrorCode::internal);
     }
 }

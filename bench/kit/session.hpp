@@ -35,7 +35,7 @@ Timing summarize(std::vector<double> samples_us);
 struct Reported {
     std::string where;    ///< "streaming and filters 2022, table 4"
     std::string machine;  ///< "Jetson Nano"
-    double us = 0;        ///< per frame; the mean if the report also gives minimum and maximum
+    double us = 0;        ///< time per frame; the mean if the report also gives minimum and maximum
     double least_us = 0;  ///< 0 if the report does not give it
     double most_us = 0;
 };
@@ -53,10 +53,10 @@ struct Row {
     /// Parameters that distinguish this row from its neighbours in tables and plots: {"threads", "256"}, {"size",
     /// "1280x720"}.
     std::map<std::string, std::string> details{};
-    /// Name of the row of the suite limits that bounds this one ("cuda up"). If empty and `bytes` is set, a copy on the
-    /// runner's backend.
+    /// Name of the row of the suite limits that bounds this one ("cuda up"). If empty and `bytes` is set, the limit
+    /// is a copy on the runner's backend.
     std::string limit{};
-    /// Set by Session::add(): the row's group, and its speed as a share of its limit's.
+    /// Set by Session::add(): the row's group, and the row's speed as a share of the limit's speed.
     std::string group{};
     std::optional<double> of_limit{};
     std::string note{};  ///< one sentence: the bottleneck, or what was corrected in a report
@@ -64,21 +64,21 @@ struct Row {
 
 /// Measured time of a limit.
 struct MeasuredLimit {
-    double bytes = 0;  ///< per turn; 0 if only its time counts
+    double bytes = 0;  ///< bytes moved per turn; 0 if only the time counts
     Timing timing;
 };
 
 /// The 1920x1080 BGR frame that benches use by default.
 inline constexpr Shape bench_frame{1, 1080, 1920, 3};
 inline constexpr int gpu_batch = 32;
-/// Different batches used in turn on the GPU, together far larger than its L2.
+/// Number of different batches used in turn on the GPU; together they are far larger than its L2.
 inline constexpr int gpu_rotation = 6;
 
 /// Options of the suite stream: the frames to code, and the threshold.
 struct StreamChoices {
     int threshold = 20;
     int frames = 60;
-    double noise = 0;  ///< if not 0: the first frame, repeated under fresh noise of this sigma
+    double noise = 0;  ///< if not 0, the frames are the first one under fresh noise of this sigma
 };
 
 /// Options of a run of the benches.
@@ -86,13 +86,13 @@ struct SessionOptions {
     bool quick = false;        ///< fewer repetitions
     bool check_only = false;   ///< checks outputs without timing anything: everything runs once
     bool once = false;         ///< each kernel runs once at its usual size, for profilers; no times are reported
-    int threads = 2;           ///< for CPU runs and peers
+    int threads = 2;           ///< number of threads for CPU runs and peers
     std::string cdnet_folder;  ///< optional: a scene to evaluate background models on
     std::string video;     ///< optional: a file for the suite stream and for comparing whole jobs with another program
     std::string only;      ///< selects operations whose names contain this
     std::string pictures;  ///< optional: a folder to write images to
     StreamChoices stream;
-    std::vector<std::string> groups;  ///< requested groups and suites; for the record
+    std::vector<std::string> groups;  ///< requested groups and suites, which the JSON repeats
 };
 
 /// One run of the benches: the executors, this machine's measured copy speeds, and the rows so far.
@@ -101,7 +101,7 @@ public:
     explicit Session(const SessionOptions& options);
 
     Executor& cpu() { return cpu_; }
-    /// Returns null on a machine without a GPU.
+    /// Returns the executor of the GPU, or null on a machine without a GPU.
     Executor* gpu() { return gpu_ ? &*gpu_ : nullptr; }
     bool has_gpu() const { return gpu_.has_value(); }
     bool quick() const { return options_.quick; }
@@ -141,7 +141,8 @@ public:
     /// Runs `part`. If it throws an Error, for example because a variant's result is wrong, the error is printed under
     /// the name `what` and recorded; the session continues.
     void attempt(const std::string& what, const std::function<void()>& part);
-    /// One line per failed attempt, and the first one's code; ErrorCode{} if there is none.
+    /// Returns one line per failed attempt; first_failure() returns the code of the first, or ErrorCode{} if there is
+    /// none.
     const std::vector<std::string>& failures() const { return failures_; }
     ErrorCode first_failure() const { return first_failure_; }
     /// Throws Error{internal} naming the operation unless the two images are equal.
@@ -160,7 +161,7 @@ public:
 
 private:
     int repeats(int few, int usual) const;
-    /// Time to spend on a candidate, and the fewest samples to take of it.
+    /// Returns the time to spend on a candidate; least_samples() returns the fewest samples to take of it.
     double budget_ms() const;
     std::size_t least_samples() const;
     /// Sets the name of the row's limit and its speed as a share of it, if it has a limit.

@@ -1,4 +1,4 @@
-// Memory bandwidth of plain loops.
+// Measures the memory bandwidth of plain loops.
 
 #include "limits/limits.hpp"
 
@@ -16,7 +16,7 @@
 namespace framewire::bench {
 namespace {
 
-// More frames than a last-level cache holds, used in turn.
+// Number of frames used in turn, more than a last-level cache holds.
 constexpr int frames = 24;
 constexpr std::int64_t grain = 256 * 1024;
 
@@ -75,7 +75,7 @@ std::vector<Limit> cpu_limits(const Session& session) {
     struct Kind {
         const char* name;
         Loop loop;
-        int passes;  // over the bytes
+        int passes;  // passes over the bytes
     };
     std::vector<Limit> all;
     const auto add = [&](const std::string& name, const Kind& kind, int threads) {

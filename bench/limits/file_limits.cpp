@@ -1,4 +1,4 @@
-// Speed of reading and writing files in memory, as whole jobs do.
+// Measures the speed of reading and writing files in memory, as whole jobs do.
 
 #include "limits/limits.hpp"
 
@@ -46,7 +46,8 @@ private:
     int descriptor_;
 };
 
-// Each thread has its own file, because the kernel allows one write at a time per file. A turn is one frame per thread.
+// Times reads or writes. Each thread has its own file, because the kernel allows one write at a time per file. A turn
+// is one frame per thread.
 Timing measure(Session& session, int threads, bool writes) {
     const MemoryFolder folder;
     const ThreadPool pool(threads);

@@ -1,4 +1,4 @@
-// Fixed costs of calls that move next to nothing.
+// Measures fixed costs of calls that move next to nothing.
 
 #include "limits/limits.hpp"
 #include "limits/limits_kernels.hpp"

@@ -1,4 +1,4 @@
-// Bandwidth of the GPU's memory and of its bus.
+// Measures the bandwidth of the GPU's memory and of its bus.
 
 #include "limits/limits.hpp"
 #include "limits/limits_kernels.hpp"
@@ -52,7 +52,7 @@ Timing write([[maybe_unused]] Session& session) {
     return {};
 }
 
-constexpr int transfers = 16;  // per turn, one after the other
+constexpr int transfers = 16;  // transfers per turn, one after the other
 
 struct Ends {
     std::vector<HostBuffer> host;
@@ -65,7 +65,7 @@ struct Ends {
             device.emplace_back(frame_bytes);
         }
     }
-    // Each host frame was filled with its index, which must come back from the device.
+    // Checks the copies: each host frame was filled with its index, which must come back from the device.
     void require_moved(const cuda::Stream& stream) const {
         for (std::size_t at = 0; at < transfers; ++at) std::fill_n(host[at].data(), frame_bytes, std::uint8_t{0xFF});
         down(stream);

@@ -12,7 +12,7 @@ namespace framewire::bench {
 struct Limit {
     std::string name;    ///< "cpu copy", "cuda up"
     std::string runner;  ///< "cpu", "cuda"
-    double bytes = 0;    ///< read and written per turn; 0 if only its time counts
+    double bytes = 0;    ///< bytes read and written per turn; 0 if only the time counts
     std::function<Timing(Session&)> measure;
     std::map<std::string, std::string> details{};
 };

@@ -9,7 +9,7 @@ constexpr int threads = 512, words_each = 4;
 
 __global__ void limit_empty() {}
 
-// Neighbouring threads read neighbouring words, and each thread has several loads in flight.
+// Reads with several loads in flight per thread; neighbouring threads read neighbouring words.
 __global__ void __launch_bounds__(threads) limit_read_only(const uint4* from, std::uint32_t* sink, std::int64_t words) {
     const auto first = static_cast<std::int64_t>(blockIdx.x) * threads * words_each + threadIdx.x;
     std::uint32_t mixed = 0;

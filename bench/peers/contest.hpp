@@ -32,7 +32,7 @@ struct Setting {
     bool cold;  ///< true: new frames and results in each turn, more than a cache holds; false: one frame repeatedly
 
     int count() const { return cold ? pictures->count() : 2; }
-    /// The frame of a turn; every contestant counts its own turns.
+    /// Returns the index of a turn's frame; every contestant counts its own turns.
     int at(int turn) const { return cold ? turn % count() : 0; }
     HostView<std::uint8_t> frame(int at) const { return pictures->frames.view().frames(at, 1); }
 };
@@ -50,12 +50,12 @@ struct Tolerance {
 std::string agreement(HostView<const std::uint8_t> got, HostView<const std::uint8_t> want, const Tolerance& tolerance,
                       const std::string& what);
 
-/// One of the implementations of the same operation.
+/// One implementation of the operation that is compared.
 struct Contestant {
     std::string runner;
     std::function<void(int turn)> run;
-    /// Returns how its last result agrees with framewire's; throws if it does not. framewire's own entry needs none if
-    /// a peer's result is compared with it.
+    /// Returns how the contestant's last result agrees with framewire's; throws if it does not agree. May be empty
+    /// for framewire's own entry, with which the peers' results are compared.
     std::function<std::string()> agreement{};
     const char* why = "";  ///< reason for a difference, as a sentence
 };

@@ -14,7 +14,7 @@ namespace filters {
 
 using enum MorphologyOperation;
 
-// OpenCV's default sigma of a Gaussian.
+// Returns OpenCV's default sigma of a Gaussian.
 double sigma_of(int size) { return 0.3 * ((size - 1) * 0.5 - 1) + 0.8; }
 
 std::vector<std::uint8_t> mask_of(ElementShape shape, int size) {
@@ -110,7 +110,7 @@ FilterPeers scale(const char* name, const char* share, const char* method, HostS
 
 FilterPeers text() {
     constexpr const char* words = "framewire";
-    const char* given = std::getenv("FRAMEWIRE_TEST_FONT");  // for machines without fonts
+    const char* given = std::getenv("FRAMEWIRE_TEST_FONT");  // set on machines without fonts
     std::string font;
     try {
         font = find_font(given ? given : "").path;

@@ -21,17 +21,17 @@ struct FilterPeers {
     Tolerance ffmpeg_tolerance;
     npp::Step npp;
     Tolerance npp_tolerance;
-    bool by_content = false;  ///< its time depends on the frames' content
+    bool by_content = false;  ///< the filter's time depends on the frames' content
     bool npp_slow = false;    ///< NPP would take too long for a batch of more than one frame
 };
 
-/// Returns all of them.
+/// Returns all filters that have equivalents.
 std::vector<FilterPeers> filter_peers();
 
-/// On the CPU: compares framewire, OpenCV and FFmpeg, one frame at a time.
+/// Compares framewire, OpenCV and FFmpeg on the CPU, one frame at a time.
 void hold_filter_contest(Session& session, const Setting& setting, const FilterPeers& peers);
 
-/// On the GPU: compares framewire and NPP.
+/// Compares framewire and NPP on the GPU.
 void hold_filter_contest(Session& session, GpuSetting& setting, const FilterPeers& peers);
 
 }  // namespace framewire::bench

@@ -21,7 +21,8 @@ struct CpuTable {
     bool cold;
 };
 
-// Every size with one frame in a cache; the others at 1080p. A run that only checks uses one small size.
+// Returns a table with one frame in a cache for every size, and all other tables for 1080p. A run that only checks
+// has the tables of one small size.
 std::vector<CpuTable> cpu_tables(const Session& session) {
     std::vector<CpuTable> tables;
     for (const auto& frame : sizes) {

@@ -9,11 +9,11 @@ namespace framewire::bench {
 /// An operation with other outputs than an image, or with more inputs.
 struct OtherContest {
     const char* name;
-    bool by_content;  ///< its time depends on the frames' content
+    bool by_content;  ///< the operation's time depends on the frames' content
     void (*hold)(Session&, const Setting&);
 };
 
-/// Returns all of them.
+/// Returns the contests of all such operations.
 std::vector<OtherContest> other_contests();
 
 void hold_difference_contest(Session& session, const Setting& setting);

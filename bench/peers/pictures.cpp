@@ -16,7 +16,7 @@ constexpr double noise_sigma = 25;
 
 int frames_for(const Shape& frame) { return std::clamp(static_cast<int>(rotation_bytes / frame.frame_bytes()), 4, 64); }
 
-// The video's first frames, scaled to the requested size; repeated if there are too few.
+// Fills the images with the video's first frames, scaled to the requested size and repeated if there are too few.
 void fill_from_video(const std::string& video, HostView<std::uint8_t> room, HostView<std::uint8_t> frames) {
     const auto film = read_film(video, frames.shape().frames + 1);
     Executor executor(BackendChoice::cpu);

@@ -25,9 +25,9 @@ Film noisy_film(const HostImage& still, int count, double sigma);
 
 /// Results of coding a film. Frame 0 is a keyframe, the others are delta frames.
 struct Coded {
-    std::vector<std::size_t> bytes;  ///< per frame
+    std::vector<std::size_t> bytes;  ///< size of each frame
     std::vector<double> encode_ms;   ///< CPU time per delta frame
-    double decode_ms = 0;            ///< for all delta frames
+    double decode_ms = 0;            ///< CPU time for all delta frames
     int largest_error = 0;           ///< over all bytes of all frames
     std::uint64_t squared_error = 0;
     std::uint64_t samples = 0;
@@ -43,7 +43,7 @@ private:
     double per_step(double total) const { return bytes.size() > 1 ? total / static_cast<double>(bytes.size() - 1) : 0; }
 };
 
-/// CPU time of this process, all threads, in milliseconds.
+/// Returns the CPU time of this process, all threads, in milliseconds.
 double processor_ms();
 
 }  // namespace framewire::bench

@@ -18,7 +18,7 @@ void require_same(const HostImage& viewer, const HostImage& reference, const cha
         fail(ErrorCode::internal, "{}: a viewer holds another picture than the encoder", coder);
 }
 
-/// Codes a film by changes: encode(changes, bytes) appends those of a frame, decode(bytes, viewer) applies them;
+/// Codes a film by changes: encode(changes, bytes) appends the changes of a frame, decode(bytes, viewer) applies them;
 /// encode_first(reference, bytes) and decode_first(bytes, viewer) handle the keyframe.
 template <class EncodeFirst, class DecodeFirst, class Encode, class Decode>
 Coded code_changes(const Film& film, int threshold, const char* name, EncodeFirst&& encode_first,

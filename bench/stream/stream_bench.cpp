@@ -34,7 +34,7 @@ void print(const std::string& coder, const std::optional<Coded>& coded) {
     std::fflush(stdout);
 }
 
-/// Total bytes of all frames; infinity if there is no result.
+/// Returns the total bytes of all frames; infinity if there is no result.
 double total(const std::optional<Coded>& coded) {
     if (!coded) return HUGE_VAL;
     double all = 0;
@@ -48,7 +48,7 @@ struct Found {
 };
 
 /// Finds the largest rate factor of x264 with at least `psnr`, and takes 4:2:0 or 4:4:4, whichever needs fewer bytes.
-/// If none reaches it: the best one.
+/// If none reaches it, returns the best one.
 Found find_equal(const Film& film, double psnr) {
     Found best;
     bool best_is_good = false;
@@ -86,7 +86,8 @@ Found find_corrected(const Film& film, int threshold, bool full_chroma) {
     return best;
 }
 
-// CPU time of a coder per delta frame; without the search for the settings, which takes others many runs.
+// Returns a row with a coder's CPU time per delta frame, without the search for settings, for which other coders need
+// many runs.
 Row row_of(const std::string& coder, const Coded& coded, const Film& film, const std::string& content) {
     Row row;
     row.suite = "peers";
@@ -109,7 +110,7 @@ constexpr const char *bounded_operation = "stream, encode within the bound",
 constexpr const char *jpeg_ls_name = "JPEG-LS near-lossless, CharLS", *x264_name = "x264 ultrafast zerolatency",
                      *corrected_x264_name = "x264 and corrections";
 
-// Adds rows. framewire's are also compared with those of other coders that keep the bound.
+// Adds rows. framewire's rows are also compared with those of other coders that keep the bound.
 void add_rows(Session& session, std::vector<Row> rows) {
     double fastest_us = HUGE_VAL;
     const auto is_own = [](const Row& row) { return row.runner.starts_with("framewire"); };

@@ -29,7 +29,7 @@ void check(int status, const char* what) {
     if (status < 0) fail(ErrorCode::internal, "x264: {} fails ({})", what, status);
 }
 
-/// Full range and BT.601, so that the conversion loses little.
+/// Describes a frame as full range and BT.601, with which the conversion loses little.
 void describe(AVFrame& frame, AVPixelFormat format, const Shape& shape) {
     frame.format = format;
     frame.width = shape.width;

@@ -16,14 +16,14 @@ namespace picture_models = codec::picture_models;
 
 constexpr int sets = step_models::sets;
 constexpr int most_rounds = 40;
-constexpr double least_gain = 1e-5;  ///< per round; training ends after a round that gains less
+constexpr double least_gain = 1e-5;  ///< training ends after a round that gains less
 // Prior counts, in symbols: `unknown_symbols` with equal probabilities for each model, and `shared_symbols` with the
 // probabilities of all blocks for the models of each set.
 constexpr double unknown_symbols = 1, shared_symbols = 24;
 constexpr double picture_share = 1.0 / 60;  // weight of a keyframe for each delta frame
 constexpr char first_level = '#', last_level = '~';
 
-using Weights = std::vector<double>;  // by symbol
+using Weights = std::vector<double>;  // one weight per symbol
 
 /// Calls body(first, symbols) for each model.
 template <class Body>
@@ -80,7 +80,7 @@ double bits_of(const BlockCounts& block, const Weights& bits) {
     return sum;
 }
 
-/// The bits of all sets side by side, so that a block is read only once.
+/// The bits of all sets, stored side by side so that a block is read only once.
 class SetBits {
 public:
     explicit SetBits(std::span<const Levels> levels) : bits_(levels.front().size()) {

@@ -16,7 +16,7 @@ using Levels = std::string;
 /// 1982) with the length of a block's code as the distance; the initial division is by bits per symbol.
 std::vector<Levels> train_step_sets(std::span<const StreamCounts> streams);
 /// Returns the current sets, with retrained models for the symbols that only blocks coded in runs have; each block
-/// counts for the set that it was coded with. So nothing else changes, including the form that blocks take.
+/// counts for the set that it was coded with. Nothing else changes, including the form that blocks take.
 std::vector<Levels> train_run_models(std::span<const StreamCounts> streams);
 /// Trains models for complete keyframes in the same way.
 Levels train_picture_models(std::span<const StreamCounts> streams);

@@ -20,7 +20,7 @@ void add_places(Places& places, const std::vector<Model>& models, const codec::M
     for (std::size_t i = 0; i < models.size(); ++i) places[&models[i]] = kind.at(static_cast<int>(i));
 }
 
-/// Index of the first symbol of each model, in any set.
+/// Returns the index of the first symbol of each model, the same in all sets.
 const Places& step_places() {
     static const auto all = [] {
         Places places;

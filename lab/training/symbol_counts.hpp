@@ -21,11 +21,11 @@ struct BlockCounts {
 
 /// The symbols of one stream, counted by the reference decoder, so that they follow from the format alone.
 struct StreamCounts {
-    std::string name;                                ///< "vtest.avi, bounded, within 20"
-    std::vector<BlockCounts> blocks;                 ///< of delta frames, and of keyframes of bounded mode
-    std::vector<double> picture;                     ///< of a complete keyframe, by index among all of picture_models
-    int steps = 0;                                   ///< number of counted delta frames
-    std::int64_t step_bytes = 0, picture_bytes = 0;  ///< of all these delta frames; of the keyframe
+    std::string name;                 ///< "vtest.avi, bounded, within 20"
+    std::vector<BlockCounts> blocks;  ///< blocks of delta frames, and of keyframes of bounded mode
+    std::vector<double> picture;      ///< counts of a complete keyframe, by index among all of picture_models
+    int steps = 0;                    ///< number of counted delta frames
+    std::int64_t step_bytes = 0, picture_bytes = 0;  ///< bytes of all these delta frames, and of the keyframe
 };
 
 /// Sends a film, and counts one frame of every `stride` and the first one. `bounded`: mode bounded with effort 1;

@@ -20,7 +20,7 @@ namespace fleet {
 
 constexpr int threshold = 20;
 constexpr double longest_seconds_to_come = 60;
-constexpr double longest_seconds = 600;  // for viewers, which are stopped long before
+constexpr double longest_seconds = 600;  // time limit of the viewers, which are stopped long before
 
 // Viewers on their own thread, from construction until their reports are requested.
 class Crowd {
@@ -59,7 +59,7 @@ std::int64_t check(const std::vector<network::ViewerReport>& reports) {
     return fewest;
 }
 
-// Throws Error{internal} if viewers take too long to connect.
+// Returns true if every camera has sent something. Throws Error{internal} if that takes too long.
 bool all_are_seen(const Served::Mark& mark, Clock::time_point since) {
     if (milliseconds(since, mark.at) > 1000 * longest_seconds_to_come)
         fail(ErrorCode::internal, "the viewers had no pictures after {} s", longest_seconds_to_come);

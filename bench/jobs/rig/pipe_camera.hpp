@@ -12,9 +12,10 @@
 
 namespace framewire::bench {
 
-/// A camera of an exact rate behind a pipe, on its own thread, that logs the time of each frame and the pixels of the
-/// last ones: a scene with sensor noise in which 2 % of the bytes change by far more than the threshold with each
-/// frame. Like a real camera, it does not wait for its reader: frames that would be late are dropped.
+/// A camera with an exact rate that writes to a pipe on its own thread, and logs the time of each frame and the
+/// pixels of the latest ones: a scene with sensor noise in which 2 % of the bytes change by far more than the
+/// threshold with each frame. Like a real camera, it does not wait for its reader: frames that would be late are
+/// dropped.
 class PipeCamera {
 public:
     /// Creates the pipe in the folder and waits for a reader of raw BGR frames. Throws Error{io} if it cannot create
@@ -24,9 +25,9 @@ public:
     PipeCamera(const PipeCamera&) = delete;
     PipeCamera& operator=(const PipeCamera&) = delete;
 
-    /// The address under which a server reads it.
+    /// Returns the address under which a server reads the camera.
     const std::string& source() const { return source_; }
-    /// Log of the frames, which count from 1.
+    /// Returns the log of the frames, which are numbered from 1.
     const network::FrameLog& log() const { return log_; }
     /// Starts to send frames for this many seconds, then ends the stream.
     void start(double seconds);

@@ -30,7 +30,7 @@ double seconds_used(pid_t process) {
     return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
-// Before its first frame a camera has sent nothing.
+// Reads a camera's counters. `sent_bytes` is missing before its first frame.
 Served::CameraMark mark_of(const nlohmann::json& camera) {
     return {.frames = camera.at("frame"), .sent_bytes = camera.value("sent_bytes", std::int64_t{0})};
 }
@@ -38,7 +38,7 @@ Served::CameraMark mark_of(const nlohmann::json& camera) {
 }  // namespace served
 
 Served::Served(const MemoryFolder& folder, const std::vector<std::string>& arguments) : stats_(folder / "served.json") {
-    std::filesystem::remove(stats_);  // from an earlier server
+    std::filesystem::remove(stats_);  // a file from an earlier server
     std::vector<std::string> words{framewire_program(), "serve", "--listen",  "127.0.0.1:0", "--progress", "json",
                                    "--stats",           stats_,  "--viewers", "10000"};
     words.insert(words.end(), arguments.begin(), arguments.end());
@@ -140,7 +140,7 @@ nlohmann::json Served::stop() {
 
 nlohmann::json Served::wait() { return figures(); }
 
-// Reads its output to the end, so that the server never blocks on it.
+// Reads the server's output to the end, so that the server never blocks on it.
 nlohmann::json Served::figures() {
     char piece[4096];
     for (;;) {

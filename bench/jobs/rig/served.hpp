@@ -14,7 +14,7 @@
 
 namespace framewire::bench {
 
-/// A running `framewire serve` that reports its progress; killed with the object if it has not ended by then. Not
+/// A running `framewire serve` that reports its progress. The destructor kills it if it is still running. Not
 /// thread-safe.
 class Served {
 public:
@@ -26,12 +26,13 @@ public:
     /// Counters of the server and its cameras at one moment.
     struct Mark {
         Clock::time_point at;
-        double cpu_seconds = 0;                     ///< used so far, all threads
-        std::map<std::string, CameraMark> cameras;  ///< by name; a single one is "main"
+        double cpu_seconds = 0;                     ///< CPU time of all threads so far
+        std::map<std::string, CameraMark> cameras;  ///< counters by camera name; a single camera is "main"
     };
 
-    /// Starts it with these arguments and waits until it listens at a free port. It writes its statistics to a file in
-    /// the folder. Throws Error{internal} with its messages if it ends instead or prints nothing for too long.
+    /// Starts the server with these arguments and waits until it listens on a free port. The server writes its
+    /// statistics to a file in the folder. Throws Error{internal} with its messages if it ends instead or prints
+    /// nothing for too long.
     Served(const MemoryFolder& folder, const std::vector<std::string>& arguments);
     ~Served();
     Served(const Served&) = delete;
@@ -39,13 +40,13 @@ public:
 
     /// Returns the address of a stream; `scheme` is "tcp" or "ws".
     std::string address(const std::string& stream, const std::string& scheme = "tcp") const;
-    /// Waits for its next progress report, one per second. Throws like the constructor.
+    /// Waits for the server's next progress report, one per second. Throws like the constructor.
     Mark next_mark();
     double memory_mib() const;
     int threads() const;
-    /// Stops it if it is still running, and returns its statistics. Throws Error{internal} if it failed.
+    /// Stops the server if it is still running, and returns its statistics. Throws Error{internal} if it failed.
     nlohmann::json stop();
-    /// Waits for the end of its source instead.
+    /// Waits until the server ends with its source, and returns its statistics. Throws like stop().
     nlohmann::json wait();
 
 private:
@@ -56,7 +57,7 @@ private:
 
     std::string stats_, server_, said_, line_;
     pid_t process_ = -1;
-    int words_ = -1;  // its standard error
+    int words_ = -1;  // standard error of the server
 };
 
 /// Returns the largest error of any camera's stream in a server's statistics.

@@ -28,8 +28,8 @@ bool has_video(const std::string& suite) {
     return !missing;
 }
 
-// The colours are pale: y4m stores no matrix, so framewire converts small outputs to the matrix assumed for their size,
-// which FFmpeg does not, and luma would differ.
+// Makes pale colours, because y4m stores no matrix, so framewire converts small outputs to the matrix assumed for
+// their size, which FFmpeg does not, and luma would differ.
 std::string input_video(const Session& session, const MemoryFolder& folder, int made_frames, double rate_factor) {
     if (!session.video().empty()) return session.video();
     const auto path = folder / fmt::format("in{}.mp4", rate_factor);

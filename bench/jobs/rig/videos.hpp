@@ -23,7 +23,7 @@ std::string input_video(const Session& session, const MemoryFolder& folder, int 
 
 std::vector<std::string> joined(std::vector<std::string> words, const std::vector<std::string>& more);
 
-/// An ffmpeg command line that reads a file and prints nothing unless it fails.
+/// Returns an ffmpeg command line that reads a file and prints nothing unless it fails.
 std::vector<std::string> ffmpeg_on(const std::string& input);
 
 /// Returns the number of frames that ffmpeg reports in its -progress file, which is removed; -1 if there is none.
@@ -31,7 +31,7 @@ std::int64_t ffmpeg_frames(const std::string& progress);
 
 /// Returns the time per frame of several runs of one job: the median, and the minimum and maximum as low and high.
 Timing time_of(const std::vector<ProgramUse>& uses, std::int64_t frames);
-/// Returns the median of their CPU time per frame, in microseconds.
+/// Returns the median CPU time per frame of the runs, in microseconds.
 double processor_us(const std::vector<ProgramUse>& uses, std::int64_t frames);
 
 }  // namespace framewire::bench

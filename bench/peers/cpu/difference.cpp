@@ -15,10 +15,10 @@ namespace difference_contest {
 
 constexpr int threshold = 20;
 
-// The index of the next frame: the difference needs two frames, even if a table's frames stay in a cache.
+// Returns the index of a turn's frame. The difference needs two frames, even if a table's frames stay in a cache.
 int frame_of(const Setting& setting, int turn) { return turn % setting.count(); }
 
-// OpenCV's calls for the same: which bytes changed, by how much, and the update of the reference.
+// Does the same with OpenCV: finds the bytes that changed and by how much, and updates the reference.
 #if FRAMEWIRE_OPENCV
 struct Peer {
     HostImage reference;

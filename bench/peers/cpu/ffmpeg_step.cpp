@@ -20,7 +20,7 @@ namespace framewire::bench {
 #if FRAMEWIRE_FFMPEG
 namespace ffmpeg_step {
 
-// The byte of a pixel in each of the three planes of `picture`: G, B, R.
+// Index of the byte of a BGR pixel that each plane of `picture` holds: G, B, R.
 constexpr int channel_of_plane[] = {1, 0, 2};
 
 // Calls row(plane, y, bytes, offset) for every row of a picture; `offset` is its position if the planes lie one below

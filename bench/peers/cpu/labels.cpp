@@ -69,7 +69,7 @@ std::string agreement_of(const std::vector<Found>& got, const std::vector<Found>
 }
 #endif
 
-// Masks with every pixel set, with discs, or with half of all pixels at random.
+// Fills masks: with every pixel set, with discs, or with half of all pixels at random.
 void fill_masks(Content content, HostView<std::uint8_t> masks) {
     switch (content) {
         case Content::constant: return kit::fill(masks, kit::Pattern::full);
@@ -108,7 +108,7 @@ void hold_labels_contest(Session& session, const Setting& setting) {
     hold_contest(session, setting, "labels with boxes", bytes, std::move(contestants));
 }
 
-// The chain of the moving-object report.
+// Compares the chain of the moving-object report.
 void hold_objects_contest(Session& session, const Setting& setting) {
     using namespace labels_contest;
     const auto shape = setting.pictures->frame();

@@ -16,7 +16,7 @@ cv::Mat mat(HostView<std::uint8_t> image) {
     return {shape.height, shape.width, CV_8UC(shape.channels), image.data()};
 }
 
-// A step whose calls take two matrices.
+// Returns a step whose calls take two matrices.
 template <class Calls>
 HostStep step(Calls calls) {
     return [calls](HostView<std::uint8_t> in, HostView<std::uint8_t> out) mutable {
@@ -84,7 +84,7 @@ HostStep opencv_bilinear() {
 
 HostStep opencv_text(const std::string& text, int x, int y, int size_px) {
     return opencv_steps::step([=](const cv::Mat& in, cv::Mat& out) {
-        constexpr double face_px = 22;  // of the Hershey face at scale 1
+        constexpr double face_px = 22;  // height of the Hershey face at scale 1
         in.copyTo(out);
         cv::putText(out, text, {x, y + size_px}, cv::FONT_HERSHEY_SIMPLEX, size_px / face_px / 1.4, {255, 255, 255}, 3,
                     cv::LINE_AA);

@@ -16,10 +16,10 @@ YuvInfo info_of(const Shape& frame) {
     return {yuv_420, {YuvMatrix::bt601, false}, siting_left, 1, frame.height, frame.width};
 }
 
-// Planes one below the other, as a single-channel image.
+// Returns the shape of planes one below the other, as a single-channel image.
 Shape planes_of(const Shape& frame) { return {frame.frames, frame.height * 3 / 2, frame.width, 1}; }
 
-// One direction: framewire's conversion of a `from` image to a `to` image, and the equivalents.
+// One direction: framewire's conversion of a `from` image to a `to` image, and its equivalents in other libraries.
 struct Way {
     const char* name;
     std::function<void(HostView<std::uint8_t> from, HostView<std::uint8_t> to)> own;

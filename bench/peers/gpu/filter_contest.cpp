@@ -48,13 +48,13 @@ void hold_filter_contest(Session& session, GpuSetting& setting, const FilterPeer
                                },
                                {},
                                peers.npp_tolerance});
-        } catch (const Error& error) {  // this machine, or its NPP, does not have it
+        } catch (const Error& error) {  // this machine has no NPP, or its NPP lacks the function
             fmt::print("{}: {}\n", peers.name, error.what());
         }
     for (auto& runner : runners)
         for (std::size_t index = 0; index < setting.batches.size(); ++index) runner.results.emplace_back(shape);
 
-    // The last frame of the first batch, as each implementation and the CPU computes it.
+    // Compares the last frame of the first batch, as each implementation and the CPU computes it.
     HostImage want(one);
     call.filter->make(call.values, frame, session.cpu())
         ->run(FilterImages<MemorySpace::host>{

@@ -12,9 +12,10 @@
 namespace framewire::bench {
 namespace gpu_setting {
 
-constexpr std::int64_t rotation_bytes = 512 << 20;  // for input or output; L2 caches have 50 to 60 MB
+constexpr std::int64_t rotation_bytes = 512 << 20;  // size of all inputs or outputs; L2 caches have 50 to 60 MB
 
-// Records several turns as one launch; runs them one by one if they cannot be recorded, as with a library that waits.
+// Records several turns as one launch; runs them one by one if they cannot be recorded, for example because a library
+// waits.
 std::function<void()> recorded(const cuda::Stream& stream, int turns, const std::function<void(int turn)>& queue) {
     const auto all = [=] {
         for (int turn = 0; turn < turns; ++turn) queue(turn);
@@ -35,7 +36,7 @@ std::vector<Timing> time_by_turns(Session& session, int turns, int frames,
     constexpr std::size_t fewest_rounds = 3;
     const double budget_ms = session.quick() ? 120 : 600;
     const auto& stream = session.gpu()->stream();
-    constexpr double sample_ms = 20;  // slow operations time fewer turns as one
+    constexpr double sample_ms = 20;  // fewer turns of slow operations are timed together
     cuda::Event begin, end;
     const auto time_us = [&](const std::function<void()>& launch) {
         begin.record(stream);

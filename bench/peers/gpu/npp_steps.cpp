@@ -75,7 +75,7 @@ void check(int status, const char* what) {
     if (status < 0) fail(ErrorCode::internal, "NPP's {} fails with status {}", what, status);
 }
 
-// Without a stream, which each call sets.
+// Returns NPP's context for the current GPU, without a stream, which each call sets.
 Context context_of_gpu() {
     Context context{nullptr, 0, 0, 0, 0, 0, 0, 0, cudaStreamNonBlocking, 0};
     int shared = 0;
@@ -106,7 +106,7 @@ void queue(const cuda::Stream& stream, Context context, Call&& call) {
 Size size_of(const Shape& shape) { return {shape.width, shape.height}; }
 int step_of(const Shape& shape) { return static_cast<int>(shape.row_bytes()); }
 
-// Copies values that a step reads to the GPU; the copy lives as long as the step.
+// Copies the values that a step reads to the GPU. The copy lives as long as the step.
 template <class T>
 std::shared_ptr<cuda::DeviceBuffer> on_device(const std::vector<T>& numbers, const cuda::Stream& stream) {
     const auto bytes = numbers.size() * sizeof(T);

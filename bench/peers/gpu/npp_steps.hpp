@@ -11,7 +11,7 @@ namespace framewire::bench::npp {
 
 /// Processes one frame from device memory to device memory, queued on a stream.
 using DeviceStep = std::function<void(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out)>;
-/// Makes such a step for frames of a shape; throws Error{config} if this machine does not have the library. Empty if
+/// Makes a DeviceStep for frames of a shape; throws Error{config} if this machine does not have the library. Empty if
 /// NPP has no such function.
 using Step = std::function<DeviceStep(const Shape& in, const Shape& out, const cuda::Stream& stream)>;
 
@@ -26,7 +26,8 @@ Step area();
 Step bilinear();
 /// Labels one single-channel mask with 8-connectivity; 32 bits per pixel.
 using Labels = std::function<void(DeviceView<std::uint8_t> mask, std::uint32_t* labels)>;
-/// Throws Error{config} if this machine does not have the library, or the build has no CUDA.
+/// Makes Labels for masks of a shape. Throws Error{config} if this machine does not have the library, or the build
+/// has no CUDA.
 Labels labels(const Shape& mask, const cuda::Stream& stream);
 
 }  // namespace framewire::bench::npp

@@ -33,7 +33,7 @@ __global__ void histogram_shared_atomics(const std::uint8_t* gray, std::int64_t 
         if (shared[bin]) atomicAdd(histogram + bin, shared[bin]);
 }
 
-// Sort key of a bin: among equal counts, the darker bin ranks higher.
+// Returns the sort key of a bin: among equal counts, the darker bin ranks higher.
 __device__ std::uint64_t ranked(std::uint32_t count, unsigned bin) {
     return std::uint64_t{count} << 8 | (bins - 1 - bin);
 }
@@ -69,7 +69,7 @@ __global__ void binarize_bytes(const std::uint8_t* gray, std::uint8_t* out, std:
     for (auto i = begin; i < end; ++i) out[i] = black_or_white(gray[i], *threshold);
 }
 
-// Omits the report's read of the result chunk's previous content.
+// Binarizes chunks. The report's kernel also reads the previous content of the result chunk, which is omitted here.
 template <class Chunk>
 __global__ void binarize_chunks(const std::uint8_t* gray, std::uint8_t* out, std::int64_t chunks, int chunks_each,
                                 const std::uint8_t* threshold) {

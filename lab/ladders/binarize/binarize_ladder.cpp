@@ -15,8 +15,8 @@
 namespace framewire::bench {
 namespace binarize_ladder {
 
-// The streaming and filters report of 2022, section 8: what its figures 52 to 61 plot, without numbers in its text.
-// Each figure adds one step: gray and histogram, the two fullest bins, black and white.
+// Repeats section 8 of the streaming and filters report of 2022. Its figures 52 to 61 plot the times; its text has no
+// numbers. Each figure adds one step: gray and histogram, the two fullest bins, black and white.
 
 // A frame, and the expected result of each step.
 struct Scene {
@@ -55,15 +55,15 @@ void gray_loop(HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     }
 }
 
-// Section 8.2.1.
+// Computes the histogram as in section 8.2.1.
 Histogram histogram_loop(HostView<const std::uint8_t> gray) {
     Histogram histogram{};
     for (std::int64_t i = 0; i < gray.shape().bytes(); i += 3) ++histogram[gray.data()[i]];
     return histogram;
 }
 
-// Section 8.3.1. Among equally full bins the report takes the brighter one; when it finds a fuller bin, it keeps the
-// previous maximum as the second one.
+// Finds the threshold as in section 8.3.1. Among equally full bins the report takes the brighter one; when it finds a
+// fuller bin, it keeps the previous maximum as the second one.
 int two_max_loop(const Histogram& histogram) {
     std::int64_t most = -1, second = -1;
     int most_bin = 0, second_bin = 0;
@@ -82,7 +82,7 @@ int two_max_loop(const Histogram& histogram) {
     return std::clamp((most_bin + second_bin) / 2, 50, 200);
 }
 
-// Section 8.5.1.
+// Binarizes as in section 8.5.1.
 void black_or_white_loop(int threshold, HostView<const std::uint8_t> gray, HostView<std::uint8_t> out) {
     for (std::int64_t i = 0; i < gray.shape().bytes(); ++i) out.data()[i] = gray.data()[i] > threshold ? 255 : 0;
 }
@@ -167,7 +167,7 @@ void run_kernels(const Kernels& kernels, FilterLadder& ladder, const Scene& scen
         });
 }
 
-// Histograms whose two fullest bins are hard to find: both even, both odd, equally full, a single value.
+// Checks histograms whose two fullest bins are hard to find: both even, both odd, equally full, a single value.
 void check_two_max(const cuda::Stream& stream) {
     const cuda::DeviceBuffer bins(sizeof(Histogram)), threshold(1);
     const BinarizeJob job{nullptr, nullptr, 0, bins.as<std::uint32_t>(), threshold.data()};

@@ -8,7 +8,8 @@
 namespace framewire::bench {
 namespace {
 
-// Increments one by one, as in the report: the compiler would merge the additions of a warp.
+// Returns the next free place. Counts with atomicInc(), one by one as in the report, because the compiler would merge
+// the atomic additions of a warp.
 __device__ std::uint32_t next_place(std::uint32_t* count) { return atomicInc(count, 0xFFFFFFFFu); }
 
 __device__ void compare_bytes(const DifferenceBuffers& at, int bytes, int bytes_each) {
@@ -59,7 +60,7 @@ __device__ void compare_chunks(const DifferenceBuffers& at, std::uint32_t* count
     }
 }
 
-// Correct for a single block only: threads of other blocks would not wait for it.
+// Resets the counter. Correct for a single block only: threads of other blocks would not wait for it.
 __device__ void reset(std::uint32_t* count) {
     if (threadIdx.x == 0) *count = 0;
     __syncthreads();

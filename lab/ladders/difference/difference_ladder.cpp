@@ -12,7 +12,7 @@ namespace difference_ladder {
 
 constexpr const char* suite = "ladders/difference";
 
-// The report's loop (section 2.1). It writes the feedback to a separate image, so that frames can be reused.
+// Runs the report's loop (section 2.1), but writes the feedback to a separate image, so that frames can be reused.
 std::uint32_t difference_loop(const std::uint8_t* frame, HostImage& previous, HostImage& next,
                               std::uint8_t* differences, std::uint32_t* positions) {
     const auto total = static_cast<int>(previous.shape().bytes());

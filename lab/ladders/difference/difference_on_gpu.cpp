@@ -14,13 +14,13 @@ constexpr const char* suite = "ladders/difference";
 struct Variant {
     const char* operation;
     DifferenceKernel kernel;
-    bool is_frugal;  ///< frames stay and swap; the count is copied first, then only the changes found
+    bool is_frugal;  ///< frames stay on the GPU and swap; the count is copied first, then only the changes found
     bool is_pinned;
     OnJetson kernel_time, up, down, memset, whole;
     const char* note;
 };
 
-// In microseconds, converted from the report's milliseconds.
+// Times are in microseconds, converted from the report's milliseconds.
 const Variant variants[] = {
     {"one block, byte by byte",
      DifferenceKernel::bytes,
@@ -194,7 +194,7 @@ private:
                               shape_.bytes(), threads, *stream_);
     }
 
-    // The frame's copies to the host, by number. Those of the changes follow the count.
+    // Queues one of a frame's copies to the host: 0 is the count, 1 and 2 are the changes, 3 is the viewer's picture.
     void fetch(int which) {
         const auto to = changes_.view();
         const auto found = variant_->is_frugal ? to.summaries[0].count : static_cast<std::uint32_t>(bytes_);
@@ -206,7 +206,7 @@ private:
         }
     }
 
-    // Processes a frame as the variant does, from the host and back to it.
+    // Processes a frame as the variant does, including the copies from and to the host.
     void whole(int threads) {
         next_moment();
         if (variant_->is_frugal) {
@@ -251,7 +251,7 @@ private:
     codec::HostChanges changes_;
     cuda::DeviceImage device_frames_[2];
     cuda::DeviceBuffer differences_, positions_, count_;
-    int moment_ = 0;  // of the frame that was encoded last
+    int moment_ = 0;  // index of the moment that was encoded last
     int now_ = 0;     // index of the device frame that holds it
 };
 
@@ -259,7 +259,7 @@ void run_variant(Session& session, const LadderMoments& moments, const Variant& 
     OnGpu on_gpu(session, moments, variant);
     for (const int threads : {32, 64, 128, 256, 512, most_threads}) {
         if (variant.kernel == DifferenceKernel::bytes_own_reset && threads != most_threads)
-            continue;  // other block sizes give the same as the first variant
+            continue;  // with other block sizes this variant equals the first one
         on_gpu.check(threads);
         on_gpu.time_kernel(threads, threads == most_threads ? variant.kernel_time : OnJetson{});
     }

@@ -21,8 +21,8 @@ namespace feedback_ladder {
 // Error of a viewer's picture over time (streaming and filters 2022, section 2.1, figures 1 and 2): with feedback each
 // frame is compared with what the viewer holds, without it with the previous frame.
 
-// A room with people, whose camera adjusts its exposure as webcams do: slowly back and forth, each colour slightly
-// differently.
+// Returns frames of a room with people whose camera adjusts its exposure as webcams do: slowly back and forth, each
+// colour slightly differently.
 Film drifting_film(const Shape& shape, int frames) {
     auto film = read_film(fmt::format("synth:size={}x{}:noise=2:objects=3:seed=1", shape.width, shape.height), frames);
     for (std::size_t number = 0; number < film.frames.size(); ++number) {
@@ -62,8 +62,8 @@ void add_changes(HostView<const std::uint8_t> frame, HostView<const std::uint8_t
     }
 }
 
-// Top: the camera's frame, and the viewer's picture with feedback. Bottom: the viewer's picture without feedback, and
-// its error multiplied by four.
+// Returns four pictures in one. Top: the camera's frame, and the viewer's picture with feedback. Bottom: the viewer's
+// picture without feedback, and its error multiplied by four.
 HostImage side_by_side(HostView<const std::uint8_t> camera, HostView<const std::uint8_t> with,
                        HostView<const std::uint8_t> without) {
     const auto& shape = camera.shape();
@@ -112,7 +112,7 @@ void run_feedback(Session& session) {
             add("with feedback", frame, kept);
             add("without feedback", frame, off);
         }
-        // The frame in which the camera is darkest.
+        // In this frame the camera is darkest.
         if (frame == 262)
             write_picture(session, "feedback", side_by_side(now.view(), with.view(), without.view()).view());
     }

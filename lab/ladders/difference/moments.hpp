@@ -16,8 +16,8 @@ struct LadderMoments {
 
     explicit LadderMoments(const Shape& shape);
 
-    /// Minimum traffic: both frames are read once; changed bytes of the held frame, positions and differences are
-    /// written.
+    /// Returns the minimum traffic: both frames are read once; changed bytes of the held frame, positions and
+    /// differences are written.
     double fewest_bytes() const;
     /// Throws Error{internal} naming `what` unless the changes, in any order, and the held frame after them are those
     /// of the moment.

@@ -25,7 +25,7 @@ enum class LadderGray {
 
 // All functions queue their kernels on `stream`.
 
-/// The average, byte by byte.
+/// Computes the average, byte by byte.
 void gray_by_bytes(const GrayJob& job, const cuda::Stream& stream);
 /// Reads chunks of 4, 16 or 32 bytes, of which the last may extend beyond the frame.
 void gray_by_chunks(const GrayJob& job, int chunk_bytes, LadderGray way, const cuda::Stream& stream);

@@ -13,9 +13,10 @@
 namespace framewire::bench {
 namespace gray_ladder {
 
-// The streaming and filters report of 2022, section 7: what its figures 42 to 49 plot, without numbers in its text.
+// Repeats section 7 of the streaming and filters report of 2022. Its figures 42 to 49 plot the times; its text has no
+// numbers.
 
-// Section 7.1.
+// Computes the average as in section 7.1.
 void average_loop(HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     const auto* from = in.data();
     auto* to = out.data();
@@ -27,7 +28,7 @@ void average_loop(HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     }
 }
 
-// Section 7's second formula in the same loop, rounded to nearest; the report truncates.
+// Computes section 7's second formula in the same loop. Rounds to nearest; the report truncates.
 void weighted_loop(HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     const auto* from = in.data();
     auto* to = out.data();

@@ -16,7 +16,7 @@ namespace heatmap_ladder {
 
 constexpr const char* suite = "ladders/heatmap";
 
-// The report's loop (section 4.1), with three sines per pixel. It divides by 510, although its text has 765.
+// Runs the report's loop (section 4.1), with three sines per pixel. It divides by 510, although its text has 765.
 void heatmap_loop(const std::uint8_t* now, const std::uint8_t* before, std::int64_t pixels, std::uint8_t* out) {
     constexpr double pi = std::numbers::pi;
     const auto colour = [](double angle) {
@@ -46,7 +46,7 @@ void run_cpu(Session& session, const PicturePair& pair) {
 
 void run_kernels(Session& session, const PicturePair& pair) {
     if constexpr (cuda::compiled) {
-        // Sines in float: off by one if the double's result is close to a half.
+        // Sines are computed in float, so a byte is off by one if the result in double is close to a half.
         constexpr int off_by = 1;
         run_picture_variant(session, pair,
                             {.suite = suite,
@@ -151,7 +151,7 @@ void run_filter(Session& session, const PicturePair& pair) {
     add("whole", session.time_host(whole), 2 * bytes, "cuda up");
 }
 
-// The report's figure 14.
+// Draws the report's figure 14.
 void draw_room(const Session& session) {
     const auto room = room_pair();
     HostImage heat(room.now.shape());

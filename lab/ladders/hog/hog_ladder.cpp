@@ -48,7 +48,7 @@ struct Film {
     std::string name;  ///< "images", "video", "1920x1080"
     std::vector<HostImage> pictures;
     std::vector<std::vector<double>> want;
-    int frames = 0;  ///< of the video, which repeats the images; 0: not a video
+    int frames = 0;  ///< number of frames of the video, which repeats the images; 0: not a video
 
     Film(std::string film_name, const std::vector<Shape>& shapes, int video_frames = 0)
         : name(std::move(film_name)), frames(video_frames) {
@@ -64,7 +64,7 @@ struct Film {
     void require(const std::vector<float>& descriptors, int turn, const std::string& variant) const {
         Session::require_near(descriptors, want[at(turn)], fmt::format("{}, picture {} of {}", variant, turn, name));
     }
-    // Mean bytes per image: the image read, its descriptors written.
+    // Returns the mean bytes per image: the image is read, its descriptors are written.
     double fewest_bytes() const {
         double bytes = 0;
         for (const auto& one : pictures)

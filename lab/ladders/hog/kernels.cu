@@ -8,7 +8,7 @@ namespace framewire::bench::hog_report {
 namespace hog_kernels {
 namespace {
 
-constexpr unsigned point_threads = 64;      // for kernels without neighbours; equal to the number of histogram bins
+constexpr unsigned point_threads = 64;      // for kernels that read no neighbours; also the number of histogram bins
 constexpr unsigned direction_threads = 32;  // section 6
 constexpr int tile_wide = 32, tile_high = 16;
 constexpr int sobel_reach = 1;

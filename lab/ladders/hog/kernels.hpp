@@ -16,7 +16,8 @@ void queue_histogram(const std::uint8_t* gray, std::uint32_t pixels, std::uint32
                      const cuda::Stream& stream);
 /// Computes most * (gray / most)^exponent, in place.
 void queue_gamma(std::uint8_t* gray, std::uint32_t pixels, double most, double exponent, const cuda::Stream& stream);
-/// Sobel in both directions, in blocks of 32x16 with their tile in shared memory and the masks in constant memory.
+/// Computes Sobel gradients in both directions, in blocks of 32x16 with their tile in shared memory and the masks in
+/// constant memory.
 void queue_gradients(const std::uint8_t* gray, int width, int height, std::int16_t* across, std::int16_t* down,
                      const cuda::Stream& stream);
 /// Uses blocks of 32 threads.

@@ -105,7 +105,7 @@ void CpuPipeline::vote() {
             const auto pixel =
                 static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x);
             const float from_first =
-                directions_[pixel] / bin_degrees - 0.5f;  // in bins, from the middle of the first one
+                directions_[pixel] / bin_degrees - 0.5f;  // distance from the middle of the first bin, in bins
             const float lower = std::floor(from_first), share = from_first - lower;
             const int bin = (static_cast<int>(lower) + direction_bins) % direction_bins;
             auto* cell = descriptors_.data() + (y / cell_px * columns + x / cell_px) * direction_bins;

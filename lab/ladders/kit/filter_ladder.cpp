@@ -9,7 +9,7 @@ namespace filter_ladder {
 
 constexpr std::size_t bytes_behind = 64;
 
-// Together larger than a last-level cache.
+// Bytes of the frames used in turn, more than a last-level cache holds.
 constexpr double rotation_bytes = 200e6;
 constexpr int most_frames = 16;
 

@@ -19,7 +19,7 @@ struct LadderVariant {
     std::map<std::string, std::string> details{};
     std::string note{};
     std::optional<Reported> reported{};
-    bool pageable = false;  ///< on a GPU: transfers from and to pageable memory, waiting after each step
+    bool pageable = false;  ///< on a GPU, transfers use pageable memory and each step is waited for
 };
 
 /// Throws Error{internal} naming the operation if an image is wrong.
@@ -36,16 +36,16 @@ struct LadderStep {
     std::function<void()> queue;
 };
 
-/// Compares ways of making one image from another, each checked before it is timed: the rows of `ladders/NAME`. If a
-/// variant fails, the session reports it and continues with the next ones. On a GPU the object holds the frame, its
-/// result and pinned memory for both.
+/// Compares ways of making one image from another, and checks each one before it is timed. Adds the rows of
+/// `ladders/NAME`. If a variant fails, the session reports it and continues with the next ones. On a GPU the object
+/// holds the frame, its result and pinned memory for both.
 class FilterLadder {
 public:
     /// Refers to `session` and to `in`, one dense frame. `details` are added to every row.
     FilterLadder(Session& session, std::string name, HostView<const std::uint8_t> in, const Shape& out_shape,
                  std::map<std::string, std::string> details = {});
 
-    /// Device addresses of the frame and the result. Each is followed by 64 unused bytes.
+    /// Return the device addresses of the frame and the result. Each is followed by 64 unused bytes.
     const std::uint8_t* device_in() const { return device_in_.data(); }
     std::uint8_t* device_out() const { return device_out_.data(); }
 

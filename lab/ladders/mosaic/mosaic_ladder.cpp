@@ -13,10 +13,10 @@
 namespace framewire::bench {
 namespace mosaic_ladder {
 
-// The mosaic report: its first strategy, in which every pixel's thread adds to its cell in global memory, and its
-// second, in which a block sums its cell in shared memory.
+// Repeats the mosaic report: its first strategy, in which every pixel's thread adds to its cell in global memory, and
+// its second, in which a block sums its cell in shared memory.
 
-// Measurements of a program run in its tables 1 and 2.
+// Measurements of one program run in the report's tables 1 and 2.
 struct Measured {
     int width, height, cell_px;
     double global_us, shared_us;  // 0: not measured
@@ -27,7 +27,7 @@ constexpr Measured report[] = {
     {6000, 4000, 512, 123042.62, 0},        {1920, 1080, 32, 0, 0},
 };
 
-// The first strategy as a loop: adds each pixel to its cell, then sets each pixel to its cell's mean.
+// Runs the first strategy as a loop: adds each pixel to its cell, then sets each pixel to its cell's mean.
 void mosaic_loop(int cell_px, HostView<const std::uint8_t> in, HostView<std::uint8_t> out) {
     const auto& shape = in.shape();
     const int columns = (shape.width + cell_px - 1) / cell_px, rows = (shape.height + cell_px - 1) / cell_px;
@@ -67,7 +67,7 @@ constexpr const char* mended(Strategy strategy) {
     return "mended: blocks of at most 1024 threads for every cell, no pixel left out, totals of 64 bits, means rounded";
 }
 
-// Sums of both strategies on the GPU, for cells down to one pixel.
+// Buffers for the sums of both strategies on the GPU, for cells down to one pixel.
 class Sums {
 public:
     Sums(const Shape& shape, int cell_px, const FilterLadder& ladder, const cuda::Stream& stream) : stream_(&stream) {
@@ -188,7 +188,7 @@ void run_mosaic(Session& session) {
     if (session.gpu() && session.check_only())
         session.attempt("mosaic: every cell of 1 to 512 pixels", [&] { check_every_cell(session); });
 #endif
-    // Quick: each size once, with the cell that both strategies were measured with.
+    // A quick run has each size once, with the cell size for which the report measured both strategies.
     for (const auto& measured : report)
         if (session.once()    ? measured.width == report[0].width
             : session.quick() ? measured.cell_px == report[0].cell_px

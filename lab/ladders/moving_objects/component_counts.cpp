@@ -13,7 +13,7 @@ namespace component_counts {
 
 using namespace components_bench;
 
-// The moving-object report's figure 14: time over the number of components.
+// Measures the moving-object report's figure 14: the time by number of components.
 void bench_component_counts(Session& session) {
     const std::string suite = "ladders/component-counts";
     const int step = session.check_only() ? 3600 : session.quick() ? 1200 : 200;

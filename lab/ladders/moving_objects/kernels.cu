@@ -73,7 +73,7 @@ __device__ std::uint8_t joined(std::uint8_t value, std::uint8_t other) {
     return (erodes ? other < value : other > value) ? other : value;
 }
 
-// Value of pixels outside the picture, which has no effect.
+// Returns a value for pixels outside the picture that has no effect.
 template <bool erodes>
 __device__ constexpr std::uint8_t neutral() {
     return erodes ? 255 : 0;
@@ -125,8 +125,8 @@ __device__ const std::uint8_t* window_of(const std::uint8_t* tile, int row) {
 extern __shared__ std::uint8_t tile_bytes[];
 
 __global__ void blur_tiled_constant(FrameSize size, const std::uint8_t* in, std::uint8_t* out) {
-    // Blocks reach further beyond the picture than its mirror image; the windows of the picture's pixels do not cover
-    // what lies there.
+    // Blocks reach further beyond the picture than its mirror image does. No window of a pixel inside the picture
+    // covers that area.
     load_tile(tile_bytes, [=](int x, int y) { return in[mirrored_index(size, x, y)]; });
     const auto pixel = pixel_of(size);
     if (!pixel.inside) return;
@@ -159,7 +159,7 @@ __global__ void erode_tiled_constant(FrameSize size, const std::uint8_t* in, std
     morphology_tiled_constant<true>(size, in, out);
 }
 
-// Other threads merge trees at the same time, so labels are read from memory each time.
+// Returns the root of a label. Other threads merge trees at the same time, so labels are read from memory each time.
 __device__ int root_of(const std::int32_t* labels, int index) {
     const volatile std::int32_t* now = labels;
     for (int parent = now[index] - 1; parent != index; parent = now[index] - 1) index = parent;

@@ -23,7 +23,7 @@ struct BlockLaunch {
 
 void queue_grayscale(const BlockLaunch& launch, const std::uint8_t* bgr, std::uint8_t* gray);
 void queue_difference(const BlockLaunch& launch, const std::uint8_t* one, const std::uint8_t* other, std::uint8_t* out);
-/// In place.
+/// Applies the threshold in place.
 void queue_threshold(const BlockLaunch& launch, std::uint8_t* image);
 
 /// v1.0 and v1.1: pixels and the 15x15 matrix of weights or bytes are read from global memory.

@@ -133,7 +133,7 @@ void label(FrameSize size, const std::uint8_t* mask, std::int32_t* labels) {
 
 std::vector<Component> components_of(FrameSize size, const std::int32_t* labels) {
     using namespace moving_objects_loops;
-    std::vector<std::int32_t> number_of_root(size.pixels());  // at a root's index, its component's number
+    std::vector<std::int32_t> number_of_root(size.pixels());  // number of a root's component, at the root's index
     std::vector<Component> components;
     for (int y = 0; y < size.height; ++y)
         for (int x = 0; x < size.width; ++x) {

@@ -96,7 +96,7 @@ private:
     FrameSize size_;
 };
 
-// The frame is read, and its labels are written and read.
+// Returns the least memory traffic: the frame is read, and its labels are written and read.
 double fewest_bytes(FrameSize size) { return static_cast<double>((3 + 2 * sizeof(std::int32_t)) * size.pixels()); }
 
 Timing sum_of(const std::vector<Timing>& parts) {
@@ -229,7 +229,7 @@ constexpr GpuVariant gpu_variants[] = {
     {{"GPU v1.2", "cuda", 8, "tiles in shared memory, matrices in constant memory"}, GpuVersion::tiled, 32},
     {{"GPU v1.3", "cuda", 9, "as v1.2 in blocks of 16x16"}, GpuVersion::tiled, 16}};
 
-// One version with one block size, on the scene.
+// Measures one version with one block size on the scene.
 class GpuBench {
 public:
     GpuBench(Session& session, const MovingScene& scene, const GpuVariant& variant)
@@ -310,7 +310,7 @@ private:
 
 void bench_gpu(Session& session, const MovingScene& scene) {
     for (const auto& variant : gpu_variants) {
-        // Its kernels are those of v1.1.
+        // The kernels of v1.0 are those of v1.1.
         if (session.once() && variant.version == GpuVersion::v1_0) continue;
         session.attempt(fmt::format("{}, {}", suite, variant.variant.name), [&] {
             GpuBench bench(session, scene, variant);
@@ -319,7 +319,7 @@ void bench_gpu(Session& session, const MovingScene& scene) {
         });
     }
     if (session.once()) return;
-    // The search for v1.3's block size.
+    // Repeats the search for v1.3's block size.
     for (const int block_px : {4, 8, 12, 16, 20, 24, 28, 32})
         session.attempt(fmt::format("{}, blocks of {}", suite, block_px), [&] {
             GpuBench bench(session, scene,
@@ -356,7 +356,7 @@ void bench_moving_objects(Session& session) {
                        : session.once() || session.quick() ? std::vector<FrameSize>{reported_size}
                                                            : std::vector<FrameSize>{reported_size, {1920, 1080}};
     for (const auto size : sizes) {
-        // The report's film has 124 frames. Its CPU variant takes 0.16 s for each, to be checked alone.
+        // The report's film has 124 frames. The CPU variant takes 0.16 s per frame, even if it is only checked.
         const bool is_short = session.untimed() || session.quick() || size.width > reported_size.width;
         const MovingScene scene(size, is_short ? 6 : 124);
         const auto attempt = [&](const char* what, void (*part)(Session&, const MovingScene&)) {

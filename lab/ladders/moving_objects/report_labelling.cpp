@@ -21,7 +21,7 @@ struct LabelledMasks {
     LabelledMasks(HostView<const std::uint8_t> all, const std::vector<std::vector<std::int32_t>>& labels)
         : size{all.shape().width, all.shape().height}, masks(all), want(labels) {
         for (auto& image : want) {
-            std::vector<std::int32_t> first_pixels;  // by number, in raster order
+            std::vector<std::int32_t> first_pixels;  // index of each component's first pixel, in raster order
             for (std::size_t pixel = 0; pixel < image.size(); ++pixel) {
                 if (!image[pixel]) continue;
                 if (static_cast<std::size_t>(image[pixel]) > first_pixels.size())
@@ -36,7 +36,7 @@ struct LabelledMasks {
         if (labels != want[static_cast<std::size_t>(turn % count())])
             fail(ErrorCode::internal, "{}: the labels of mask {} are not the reference's; not timed", variant, turn);
     }
-    // The mask is read, its labels are written.
+    // Returns the least memory traffic: the mask is read, its labels are written.
     double fewest_bytes() const { return static_cast<double>((1 + sizeof(std::int32_t)) * size.pixels()); }
 };
 

@@ -21,7 +21,7 @@ DetectorParameters report_parameters() {
 
 namespace {
 
-// The result of a matrix of all products of the taps: nothing is rounded between rows and columns.
+// Blurs with the matrix of all products of the taps, so that nothing is rounded between rows and columns.
 void blur_without_rounding(HostView<const std::uint8_t> frames, HostView<std::uint8_t> blurred) {
     HostImage gray(blurred.shape());
     gray_reference(GrayMethod::weighted, frames, gray.view());

@@ -9,8 +9,8 @@
 
 namespace framewire::bench::moving_objects {
 
-/// The report's chain: compares the blurred gray of the frames with that of a picture, then applies closing; every
-/// object counts.
+/// Returns the parameters of the report's chain, which compares the blurred gray of the frames with that of a
+/// picture, then applies closing. Every object counts.
 DetectorParameters report_parameters();
 
 /// A static room, frames of it in which one object moves under fresh noise, and the objects to be found in them.

@@ -27,7 +27,7 @@ PicturePair pair_of(const Shape& shape, const NoiseParameters& parameters) {
     return pair;
 }
 
-// The report's loop (section 5.0.1).
+// Runs the report's loop (section 5.0.1).
 void noise_loop(const std::uint8_t* now, const std::uint8_t* before, std::int64_t pixels, std::uint8_t* out) {
     for (std::int64_t i = 0; i < 3 * pixels; i += 3) {
         out[i] = 0;
@@ -142,7 +142,7 @@ void run_filter(Session& session, const PicturePair& pair, const NoiseParameters
     add("whole", session.time_host(whole), 2 * bytes, "cuda up");
 }
 
-// The report's figures 18 and 24.
+// Draws the report's figures 18 and 24.
 void draw_room(const Session& session) {
     const auto room = room_pair();
     HostImage noise(room.now.shape());

@@ -16,7 +16,7 @@ namespace positions_ladder {
 
 constexpr const char* suite = "ladders/noise";
 
-// Expected picture of the bytes that the second moment changed: red on black, or over the previous picture.
+// Returns the expected picture of the bytes that the second moment changed: red on black, or over the previous picture.
 HostImage wanted(const LadderMoments& moments, NoiseMode mode) {
     HostImage want(moments.held[0].shape());
     noise_reference({.threshold = 0, .mode = mode, .base = NoiseBase::previous}, moments.held[1].view(),
@@ -24,7 +24,8 @@ HostImage wanted(const LadderMoments& moments, NoiseMode mode) {
     return want;
 }
 
-// The report's version: one block, after its best difference kernel, whose positions stay on the GPU in their order.
+// Measures the report's version: one block, after the report's best difference kernel, whose positions stay on the
+// GPU in unchanged order.
 void run_kernel(Session& session, const LadderMoments& moments, NoiseMode mode) {
     const auto& stream = session.gpu()->stream();
     const auto& shape = moments.held[0].shape();
@@ -87,7 +88,7 @@ void run_kernel(Session& session, const LadderMoments& moments, NoiseMode mode) 
         0, {});
 }
 
-// framewire's filter, on the changes that its encoder would have found.
+// Measures framewire's filter on the changes that its encoder would have found.
 template <MemorySpace space>
 void run_filter(Session& session, Executor& executor, const LadderMoments& moments) {
     const auto& shape = moments.held[0].shape();

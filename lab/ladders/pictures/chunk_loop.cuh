@@ -11,8 +11,8 @@ struct alignas(16) Chunk32 {
     int4 low, high;
 };
 
-/// Number of consecutive chunks per thread of a block. A multiple of three, so that threads do not share a pixel; the
-/// report's threads start and end inside pixels.
+/// Returns the number of consecutive chunks per thread of a block: a multiple of three, so that threads do not share
+/// a pixel; the report's threads start and end inside pixels.
 inline int chunks_each(std::int64_t bytes, int chunk, int threads) {
     const auto triples = bytes / chunk / 3;
     return static_cast<int>((triples + threads - 1) / threads) * 3;

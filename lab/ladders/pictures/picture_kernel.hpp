@@ -11,10 +11,10 @@ struct PictureBuffers {
     const std::uint8_t* current;
     std::uint8_t* previous;  ///< some kernels draw over it
     std::uint8_t* out;
-    std::int64_t bytes;  ///< of each frame; a multiple of 96
+    std::int64_t bytes;  ///< size of each frame; a multiple of 96
 };
 
-/// Queues such a kernel as one block of `threads`, at most 1024.
+/// Queues a kernel that makes a picture, as one block of `threads`, at most 1024.
 using LaunchPicture = void (*)(const PictureBuffers& buffers, int threads, const cuda::Stream& stream);
 
 }  // namespace framewire::bench

@@ -20,7 +20,7 @@ public:
           frames_{cuda::DeviceImage(got_.shape()), cuda::DeviceImage(got_.shape())},
           out_(got_.shape()) {
         cuda::upload(pair.frames[0].view(), frames_[0].view(), *stream_);
-        // Black, for kernels that write only the red byte.
+        // Clears the result to black, for kernels that write only the red byte.
         cuda::fill(out_.view().data(), 0, static_cast<std::size_t>(got_.shape().bytes()), *stream_);
         stream_->synchronize();
     }
@@ -84,7 +84,7 @@ private:
         cuda::download(from.view(), got_.view(), *stream_);
     }
 
-    // Processes a frame from the host and copies its picture back, waiting for each call.
+    // Uploads a frame, processes it and downloads its picture, and waits for each call.
     void whole(int threads) {
         next_moment();
         clear();
@@ -103,7 +103,7 @@ private:
     const cuda::Stream* stream_;
     HostImage got_;
     cuda::DeviceImage frames_[2], out_;
-    int moment_ = 0;  // of the last frame
+    int moment_ = 0;  // index of the last frame's moment
     int now_ = 0;     // index of the device frame that holds it
 };
 

@@ -18,7 +18,7 @@ struct PictureVariant {
     enum Frames { both_up, swapped } frames;       ///< the previous frame is uploaded again, or kept
     enum Drawn { onto_out, cleared, over } drawn;  ///< onto a buffer, onto a cleared buffer, or over the previous frame
     int off_by = 0;                                ///< maximum difference of a byte from the reference
-    std::vector<int> threads{};                    ///< per block; the report has figures for the last one
+    std::vector<int> threads{};  ///< numbers of threads per block; the report has figures for the last one
     OnJetson kernel_time{}, up{}, down{}, memset{}, whole{};
     const char* note = "";
 };

@@ -9,7 +9,7 @@ namespace {
 constexpr int chunk_bytes = sizeof(Chunk32);
 constexpr int cell_chunks = text_cell_bytes / chunk_bytes;
 
-// 55 of the available 64 KiB.
+// Takes 55 of the available 64 KiB.
 __constant__ Chunk32 constant_atlas[text_characters * cell_chunks];
 
 // Calls body(i, byte of the frame) for each of a thread's units of `unit_bytes` of a character's picture.

@@ -25,9 +25,9 @@ enum class TextKernel {
 
 /// Position of one character.
 struct TextPlaceOnFrame {
-    std::uint8_t* frame;  ///< in device memory; rows are a multiple of 32 bytes
-    int row_bytes;        ///< of the frame
-    int offset;           ///< of the character in its rows, in bytes, a multiple of 32
+    std::uint8_t* frame;  ///< address in device memory; rows are a multiple of 32 bytes
+    int row_bytes;        ///< bytes per row of the frame
+    int offset;           ///< byte offset of the character in the frame, a multiple of 32
 };
 
 /// Queues a kernel for the character with this number, as one block. `atlas`: pictures of all characters in device

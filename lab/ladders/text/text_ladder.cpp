@@ -19,11 +19,11 @@ namespace text_ladder {
 constexpr const char* suite = "ladders/text";
 constexpr std::string_view line = "FPS:24 BW:1234 kbps";
 
-// The frame of the other ladders; fewer rows if nothing is timed.
+// Returns the frame size of the other ladders; fewer rows if nothing is timed.
 Shape frame_shape(const Session& session) { return session.check_only() ? Shape{1, 64, 1920, 3} : bench_frame; }
 
 std::string font() {
-    const char* named = std::getenv("FRAMEWIRE_TEST_FONT");  // for machines without fonts
+    const char* named = std::getenv("FRAMEWIRE_TEST_FONT");  // set on machines without fonts
     return named ? named : "";
 }
 
@@ -33,7 +33,7 @@ int number_of(char character) {
     return static_cast<int>(at - text_alphabet);
 }
 
-// The characters' pictures, green on black, one after the other (section 3; the report draws them with OpenCV).
+// Returns the characters' pictures, green on black, one after the other (section 3; the report draws them with OpenCV).
 std::vector<std::uint8_t> drawn_atlas() {
     const std::string_view characters = text_alphabet;
     const GlyphAtlas glyphs(find_font(font()), 24, std::u32string(characters.begin(), characters.end()));
@@ -51,7 +51,7 @@ std::vector<std::uint8_t> drawn_atlas() {
     return atlas;
 }
 
-// Expected result: the characters' pictures replace the frame's first rows.
+// Draws the expected result: the characters' pictures replace the frame's first rows.
 void put_line(const std::vector<std::uint8_t>& atlas, HostView<std::uint8_t> frame) {
     for (std::size_t place = 0; place < line.size(); ++place)
         for (int y = 0; y < text_cell_height; ++y)
@@ -60,7 +60,7 @@ void put_line(const std::vector<std::uint8_t>& atlas, HostView<std::uint8_t> fra
                         text_cell_row_bytes);
 }
 
-// The report's number of threads (section 3.1): the largest by which the chunks of a character are divisible.
+// Returns the report's number of threads (section 3.1): the largest by which the chunks of a character are divisible.
 int threads_for(int chunk_bytes) {
     int threads = most_threads;
     while (text_cell_bytes % threads != 0 || text_cell_bytes / threads % chunk_bytes != 0) --threads;
@@ -70,7 +70,7 @@ int threads_for(int chunk_bytes) {
 struct Variant {
     const char* operation;
     TextKernel kernel;
-    bool by_address;  ///< gets the address of constant memory
+    bool by_address;  ///< the kernel gets the address of constant memory
     OnJetson kernel_time;
     const char* note;
 };
@@ -150,7 +150,7 @@ private:
                         *stream_);
     }
 
-    // One launch per character, which the host looks up, as in the report.
+    // Makes one launch per character, which the host looks up, as in the report.
     void draw_line(const Variant& variant, int threads) {
         for (std::size_t place = 0; place < line.size(); ++place) draw(variant, threads, place);
     }
@@ -209,7 +209,7 @@ void run_filter(Session& session) {
     add("framewire cuda", session.time_launches(run_there));
 }
 
-// The report's figure 9.
+// Draws the report's figure 9.
 void draw_room(const Session& session) {
     auto room = room_pair();
     put_line(drawn_atlas(), room.now.view());

@@ -8,18 +8,18 @@
 namespace framewire::bench {
 namespace dim_room {
 
-// Noise of each byte, and noise that blocks of block_px x block_px pixels share.
+// Sigmas of the noise of each byte, and of the noise that blocks of block_px x block_px pixels share.
 constexpr double fine_sigma = 3, coarse_sigma = 6.55;
 constexpr int block_px = 8;
 
-// Brightness of the empty room: lamps on the left, shelves in the background.
+// Returns the brightness of the empty room: lamps on the left, shelves in the background.
 double room_light(double x, double y) {
     const double lamp = 70 * std::exp(-8 * ((x - 0.15) * (x - 0.15) + (y - 0.3) * (y - 0.3)));
     const bool shelf = std::fmod(y, 0.22) < 0.02 && x > 0.4;
     return 26 + lamp + (shelf ? 25 : 0);
 }
 
-// Brightness with a head at `head_x`: a face with an outline, and hair of fine streaks.
+// Returns the brightness with a head at `head_x`: a face with an outline, and hair of fine streaks.
 double light_at(double x, double y, double aspect, double head_x) {
     const double across = (x - head_x) * aspect, down = y - 0.45;
     const double head = across * across / (0.17 * 0.17) + down * down / (0.24 * 0.24);

@@ -16,14 +16,14 @@ struct WindowsJob {
     int size = 0, tile = 0;
 };
 
-inline constexpr int most_window_threads = 32;  ///< per side
+inline constexpr int most_window_threads = 32;  ///< maximum threads of a block per side
 inline constexpr int most_ladder_window = 9;
 
-/// Copies the size x size weights of the next convolutions to constant memory; returns when they are there.
+/// Copies the size x size weights of the next convolutions to constant memory; returns when the copy is done.
 void set_window_weights(const float* weights, int size, const cuda::Stream& stream);
-/// Sums of float32 products, rounded to nearest. Sizes 3 to 7 and 9. Queued on `stream`.
+/// Queues a convolution on `stream`: sums of float32 products, rounded to nearest. For sizes 3 to 7 and 9.
 void convolve_in_tiles(const WindowsJob& job, const cuda::Stream& stream);
-/// The middle of the window's values after a bubble sort (section 6.5). Sizes 3 and 5. Queued on `stream`.
+/// Queues a median on `stream`: the middle of the window's values after a bubble sort (section 6.5). For sizes 3 and 5.
 void median_in_tiles(const WindowsJob& job, const cuda::Stream& stream);
 
 }  // namespace framewire::bench

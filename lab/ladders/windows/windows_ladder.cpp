@@ -27,8 +27,8 @@ enum class Kind { mean, gaussian, median };
 struct Window {
     Kind kind;
     int size;
-    double sigma;           // of a Gaussian
-    double report_percent;  // left to send; 0: not measured
+    double sigma;           // sigma of a Gaussian
+    double report_percent;  // share of bytes left to send; 0: not measured
 };
 constexpr Window windows[] = {
     {Kind::mean, 3, 0, 3.37},     {Kind::mean, 5, 0, 2.31},     {Kind::mean, 7, 0, 1.66},
@@ -56,7 +56,7 @@ FilterInfo info_of(Kind kind) {
     return median_info();
 }
 
-// Black around the image, as in the report.
+// Returns values of a filter with black around the image, as in the report.
 ParameterValues values_of(const Window& window, const FilterInfo& info) {
     const auto size = std::to_string(window.size);
     if (window.kind == Kind::gaussian)
@@ -74,7 +74,7 @@ void make_reference(const Window& window, HostView<const std::uint8_t> in, HostV
 }
 
 #if FRAMEWIRE_BENCHES_ON_GPU
-// Sections 6.2 and 6.3.
+// Returns the weights of sections 6.2 and 6.3.
 std::vector<double> weights_of(const Window& window) {
     const int size = window.size;
     std::vector<double> weights;
@@ -182,7 +182,7 @@ void run_window(Session& session, const Window& window, const DimRoom& room, dou
     ladder.framewire(variant, info, values, check);
 }
 
-// Figure 41, and the result of a median.
+// Writes figure 41, and the result of a median.
 void write_salt_and_pepper(Session& session, const DimRoom& room) {
     if (session.pictures().empty()) return;
     const auto salted = with_salt_and_pepper(room.first.view());

@@ -22,7 +22,7 @@ struct Call {
     std::exception_ptr failure{};
 };
 
-// Body of the worker thread.
+// Runs on the worker thread.
 void run(const std::shared_ptr<Call>& call) {
     std::exception_ptr failure;
     try {
@@ -49,7 +49,7 @@ bool run_abandonable(std::function<void()> body, const std::stop_token& stop) {
     std::thread([call] { run(call); }).detach();
     std::unique_lock lock(call->mutex);
     if (!call->changed.wait(lock, stop, [&] { return call->done; })) {
-        // Under the mutex: the thread has not stored `done` yet, so it will see `left` and decrement the counter.
+        // The mutex is held and the thread has not stored `done` yet, so it will see `left` and decrement the counter.
         call->left = true;
         ++abandoned;
         return false;

@@ -19,15 +19,15 @@ constexpr std::align_val_t large_page{large_page_bytes};
 // Returns true if a buffer is worth large pages.
 constexpr bool is_large(std::size_t bytes) { return bytes >= least_large_bytes; }
 
-// A hint: if the kernel has no such pages, madvise() fails and the memory works all the same.
+// Gives the kernel a hint: if it has no large pages, madvise() fails and the memory still works.
 void ask_for_large_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
 #ifdef __linux__
     madvise(data, bytes / large_page_bytes * large_page_bytes, MADV_HUGEPAGE);
 #endif
 }
 
-// The heap without the hint about large pages. Aligned to the large page all the same, so that release() is one for
-// both.
+// The heap without the hint about large pages. Large buffers are still aligned to large pages, so that Heap can share
+// release().
 class SparseHeap : public HostMemory {
 public:
     void* allocate(std::size_t bytes) override {
@@ -40,12 +40,12 @@ public:
     }
 };
 
-// The heap with the hint.
+// The heap with the hint about large pages.
 class Heap final : public SparseHeap {
 public:
     void* allocate(std::size_t bytes) override {
         void* data = SparseHeap::allocate(bytes);
-        // Before the first access, so that the kernel can provide large pages at once.
+        // The hint comes before the first access, so that the kernel can provide large pages at once.
         if (is_large(bytes)) ask_for_large_pages(data, bytes);
         return data;
     }

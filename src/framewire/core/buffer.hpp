@@ -9,21 +9,21 @@
 namespace framewire {
 
 /// Allocator of host buffers: the heap, or memory that the GPU reads at full speed (cuda::pinned_memory()). An
-/// allocator outlives every buffer that it gave memory to.
+/// allocator must outlive all buffers that use its memory.
 class HostMemory {
 public:
     virtual ~HostMemory() = default;
     /// Returns at least `bytes` bytes, aligned to 64 and uninitialised. Throws Error{config} if there is not enough
     /// memory.
     virtual void* allocate(std::size_t bytes) = 0;
-    /// Frees memory from allocate(). `bytes` is the number that was asked for.
+    /// Frees memory from allocate(). `bytes` is the requested number.
     virtual void release(void* data, std::size_t bytes) noexcept = 0;
 };
 
-/// The heap. Buffers from 4 MiB on get large pages if the kernel has them (`MADV_HUGEPAGE`). Thread-safe.
+/// Returns the heap. Buffers from 4 MiB on get large pages if the kernel has them (`MADV_HUGEPAGE`). Thread-safe.
 HostMemory& heap_memory();
-/// The heap with pages of the usual size, for large buffers of which little is touched: the kernel clears a large page
-/// as a whole however little of it is used. Thread-safe.
+/// Returns the heap with pages of the usual size, for large buffers that are mostly unused: the kernel would clear a
+/// large page as a whole, even if little of it is used. Thread-safe.
 HostMemory& sparse_memory();
 
 /// Owns uninitialised host bytes, aligned to 64. Move-only. An empty buffer has a null pointer.
@@ -46,7 +46,7 @@ public:
 
     /// Returns the first byte, null if the buffer is empty.
     std::uint8_t* data() const { return data_; }
-    /// Returns the size that was asked for.
+    /// Returns the requested size.
     std::size_t bytes() const { return bytes_; }
 
     /// Returns the buffer as an array of T.
@@ -76,11 +76,11 @@ public:
     explicit HostImage(Shape shape, HostMemory& memory = heap_memory())
         : shape_((validate(shape, "the image"), shape)), buffer_(static_cast<std::size_t>(shape.bytes()), memory) {}
 
-    /// Shape of the batch.
+    /// Returns the shape of the batch.
     const Shape& shape() const { return shape_; }
     /// Returns a view of all images; valid as long as the batch.
     HostView<std::uint8_t> view() { return {buffer_.data(), shape_}; }
-    /// The same, read-only.
+    /// Returns a read-only view of all images; valid as long as the batch.
     HostView<const std::uint8_t> view() const { return {buffer_.data(), shape_}; }
 
 private:

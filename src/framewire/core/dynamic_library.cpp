@@ -6,7 +6,7 @@
 namespace framewire {
 namespace {
 
-// The text of the last failed dlopen() or dlsym() on this thread.
+// Returns the error text of the last failed dlopen() or dlsym() on this thread.
 std::string loader_complaint() {
     const char* text = dlerror();
     return text ? text : "no reason given";

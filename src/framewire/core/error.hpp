@@ -9,7 +9,7 @@
 
 namespace framewire {
 
-/// Kinds of errors. The value is the exit code that the program ends with, from sysexits.h if that has a fitting one.
+/// Kinds of errors. The value is the exit code of the program, from sysexits.h if it has a fitting one.
 enum class ErrorCode : int {
     usage = 2,         ///< wrong command line, or wrong argument of a call
     no_input = 66,     ///< the source does not exist or is not a video
@@ -32,7 +32,7 @@ private:
     ErrorCode code_;
 };
 
-/// Throws an Error with `text` as it is.
+/// Throws an Error with `text` unchanged.
 [[noreturn]] inline void fail(ErrorCode code, const char* text) { throw Error(code, text); }
 
 #ifndef __CUDACC__

@@ -13,7 +13,7 @@ std::string json_text(const Json& json, int indent = -1) {
     return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-/// The same in ASCII only: other characters become escapes such as `\u00e9`.
+/// Returns a value as json_text() does, but in ASCII only: other characters become escapes such as `\u00e9`.
 template <class Json>
 std::string ascii_json_text(const Json& json, int indent = -1) {
     return json.dump(indent, ' ', true, Json::error_handler_t::replace);

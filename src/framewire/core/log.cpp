@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array<std::string_view, 6> level_names{"trace", "debug", "info", "warning", "error", "off"};
 
-// The output of the process. All but `least` is guarded by `mutex`.
+// Log output of the process. `mutex` guards everything but `least`.
 struct State {
     std::mutex mutex;
     LogOutput output;
@@ -24,13 +24,14 @@ struct State {
     std::atomic<LogLevel> least = output.least;
 };
 
-// Never destroyed, because destructors that run at the end of the program may still log.
+// Returns the process's state. It is never destroyed, because destructors that run at the end of the program may
+// still log.
 State& state() {
     static auto& there = *new State;
     return there;
 }
 
-// The default sink: one line per message, with credentials hidden and control characters escaped.
+// The default sink. Writes one line per message, with credentials hidden and control characters escaped.
 void write_to_standard_error(LogLevel level, std::string_view text) {
     const auto line = fmt::format("framewire: {}: {}\n", to_string(level), printable(without_credentials(text)));
     std::fwrite(line.data(), 1, line.size(), stderr);  // one call, so that lines of other processes do not mix with it

@@ -30,36 +30,36 @@ struct LogOutput {
 /// line. Thread-safe, but a sink must not call it.
 LogOutput set_log_output(LogOutput output);
 
-/// Returns true if lines of `level` reach the output. For callers whose line is expensive to put together. Thread-safe.
+/// Returns true if lines of `level` reach the output. For callers whose line is expensive to compose. Thread-safe.
 bool is_logged(LogLevel level) noexcept;
 
 /// Logs a line whose text is formatted as fmt::vformat() does. Never throws: a line that cannot be formatted is
 /// dropped.
 void log_formatted(LogLevel level, fmt::string_view text, fmt::format_args values) noexcept;
 
-/// Logs a line whose text is formatted as fmt::format() does. Formats nothing if `level` is below the output's.
-/// Thread-safe; never throws.
+/// Logs a line whose text is formatted as fmt::format() does. Formats nothing if `level` is below the least level of
+/// the output. Thread-safe; never throws.
 template <class... Values>
 void log_at(LogLevel level, fmt::format_string<Values...> text, Values&&... values) noexcept {
     if (is_logged(level)) log_formatted(level, text, fmt::make_format_args(values...));
 }
 
-/// log_at() for one level each.
+/// Calls log_at() with LogLevel::debug.
 template <class... Values>
 void log_debug(fmt::format_string<Values...> text, Values&&... values) noexcept {
     if (is_logged(LogLevel::debug)) log_formatted(LogLevel::debug, text, fmt::make_format_args(values...));
 }
-/// log_at() for LogLevel::info.
+/// Calls log_at() with LogLevel::info.
 template <class... Values>
 void log_info(fmt::format_string<Values...> text, Values&&... values) noexcept {
     if (is_logged(LogLevel::info)) log_formatted(LogLevel::info, text, fmt::make_format_args(values...));
 }
-/// log_at() for LogLevel::warning.
+/// Calls log_at() with LogLevel::warning.
 template <class... Values>
 void log_warning(fmt::format_string<Values...> text, Values&&... values) noexcept {
     if (is_logged(LogLevel::warning)) log_formatted(LogLevel::warning, text, fmt::make_format_args(values...));
 }
-/// log_at() for LogLevel::error.
+/// Calls log_at() with LogLevel::error.
 template <class... Values>
 void log_error(fmt::format_string<Values...> text, Values&&... values) noexcept {
     if (is_logged(LogLevel::error)) log_formatted(LogLevel::error, text, fmt::make_format_args(values...));

@@ -91,7 +91,7 @@ ParameterField<Aggregate> parameter_field(Access access, ParameterInfo info) {
     }
 }
 
-/// Describes a member by its pointer alone.
+/// Describes a member that `member` points to.
 template <class Aggregate, class Member>
 ParameterField<Aggregate> parameter_field(Member Aggregate::*member, ParameterInfo info) {
     return parameter_field<Aggregate, Member Aggregate::*>(member, std::move(info));

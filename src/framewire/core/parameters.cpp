@@ -59,12 +59,12 @@ using Type = ParameterInfo::Type;
 
 constexpr std::string_view out_of_range = "is out of range";
 
-// Choices are compared as text.
+// Returns true if `value` is one of the choices, compared as text.
 bool is_choice(const ParameterInfo& parameter, std::string_view value) {
     return std::find(parameter.choices.begin(), parameter.choices.end(), value) != parameter.choices.end();
 }
 
-// The limits of whole numbers are below 2^53 or are powers of two up to 2^62, so a double holds them exactly.
+// Compares in integers: the limits are below 2^53 or are powers of two up to 2^62, so a double holds them exactly.
 bool is_within(const ParameterInfo& parameter, std::int64_t number) {
     return number >= static_cast<std::int64_t>(parameter.minimum) &&
            number <= static_cast<std::int64_t>(parameter.maximum);
@@ -117,10 +117,10 @@ std::string_view problem_with_size(const ParameterInfo& parameter, std::string_v
     return {};
 }
 
-// Returns false for infinity and for limits from the largest float on, which stand for no limit.
+// Returns false for infinity and for numbers from the largest float on, which mean that there is no limit.
 bool is_limit(double number) { return std::abs(number) < std::numeric_limits<float>::max(); }
 
-// A phrase for the range of a real: "a number above 0 up to 1 with up to 2 decimals".
+// Returns a phrase for the range of a real: "a number above 0 up to 1 with up to 2 decimals".
 std::string allowed_reals(const ParameterInfo& parameter) {
     std::string words = "a number";
     const bool from = is_limit(parameter.minimum), to = is_limit(parameter.maximum);
@@ -245,8 +245,8 @@ private:
         return !key.empty();
     }
 
-    // A hint for a message if `word`, given without a key, is a choice of another parameter, such as 'overlay' of the
-    // filter noise.
+    // Returns a hint for a message if `word`, given without a key, is a choice of another parameter, such as
+    // 'overlay' of the filter noise, and else an empty text.
     std::string key_that_takes(std::string_view word, const ParameterInfo* not_this) const {
         for (const auto& parameter : syntax_.parameters)
             if (&parameter != not_this && std::ranges::find(parameter.choices, word) != parameter.choices.end())
@@ -254,7 +254,7 @@ private:
         return {};
     }
 
-    // The message depends on whether the owner allows values without keys, and on how many.
+    // Reports a value without a key. The message depends on how many values the owner allows without keys.
     [[noreturn]] void fail_without_key(std::size_t offset) {
         const auto part = text_.substr(at_, text_.find_first_of(":" + std::string(syntax_.end), at_) - at_);
         const auto all = fmt::format("{}", fmt::join(names(syntax_.parameters), ", "));
@@ -333,10 +333,10 @@ private:
         ++at_;
         return true;
     }
-    // Spaces around keys and values are not part of them.
+    // Skips spaces, which may surround keys and values.
     void skip_spaces() { at_ = std::min(text_.find_first_not_of(spaces, at_), text_.size()); }
 
-    // The callback knows the text around the list and throws.
+    // Reports a problem through the callback, which knows the text around the list and throws.
     [[noreturn]] void fail_at(std::size_t offset, const std::string& problem) const {
         fail_(offset, problem);
         fail(ErrorCode::internal, problem.c_str());  // the callback throws; it must not return
@@ -392,8 +392,8 @@ std::size_t end_of_path(std::string_view text, std::span<const ParameterInfo> pa
 
 }  // namespace framewire
 
-// Values are kept as text in the order given. Lists are short, so lookups are linear. Every getter converts
-// again; a value that does not convert was never validated, which is a bug and not a user's error.
+// Values are kept as text in the order given. Lists are short, so lookups are linear. Getters convert the text on
+// every call. A value that does not convert was never validated, which is a bug and not a user's error.
 
 namespace framewire {
 namespace {

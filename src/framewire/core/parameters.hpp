@@ -19,16 +19,16 @@
 
 namespace framewire {
 
-/// Parses a duration in seconds: a number with the unit s, m, h, d or w, or without one for seconds: "90", "1.5h",
-/// "7d". Returns nothing if the text is malformed or the duration is not from 1 ms to 3660 days.
+/// Parses a duration in seconds: a number, with an optional unit s, m, h, d or w: "90", "1.5h", "7d". Returns nothing
+/// if the text is malformed or the duration is not from 1 ms to 3660 days.
 std::optional<double> seconds_of(std::string_view text);
 
 /// Parses a number of bytes: a number with the decimal unit k, M, G or T, or with B: "200G", "1.5T", "4096B". A unit is
 /// required. Returns nothing if the text is malformed or the amount is not from 1 to 10^18.
 std::optional<double> bytes_of(std::string_view text);
 
-/// Parses a bit rate in bits per second: a number with the decimal unit k, M or G, or without one: "2M", "500k",
-/// "96000". Returns nothing if the text is malformed or the rate is not from 1000 to 10^12.
+/// Parses a bit rate in bits per second: a number, with an optional decimal unit k, M or G: "2M", "500k", "96000".
+/// Returns nothing if the text is malformed or the rate is not from 1000 to 10^12.
 std::optional<double> bits_per_second_of(std::string_view text);
 
 /// Description of one parameter of a filter, a source, a background model or a detector. The parser, the messages, the
@@ -53,11 +53,11 @@ struct ParameterInfo {
     Type type = Type::integer;
     std::string default_value{};              ///< as text, in the form in which a user writes it
     double minimum = 0;                       ///< lower limit of an integer, of a real, or of both sides of a size
-    double maximum = 0;                       ///< upper limit of the same; infinity is allowed for a real
+    double maximum = 0;                       ///< upper limit of the same values; infinity is allowed for a real
     std::vector<std::string_view> choices{};  ///< values of a choice; for an integer, the only allowed values
     bool odd_only = false;                    ///< an integer must be odd
     bool repeatable = false;                  ///< can be given several times
-    bool optional = false;                    ///< optional although it has no default
+    bool optional = false;                    ///< may be omitted although it has no default
     bool above_minimum = false;               ///< a real must be greater than the minimum, not equal to it
     int decimals = -1;  ///< maximum number of digits after the point of a real; -1 allows any number and exponents
     std::string_view unit{};  ///< placeholder for the value on the command line: "PX"
@@ -71,8 +71,8 @@ std::string allowed_values(const ParameterInfo& parameter);
 /// it is valid.
 std::string_view problem_with(const ParameterInfo& parameter, std::string_view value);
 
-/// Returns the complete message: "size '4' is even; allowed: an odd whole number from 1 to 255", with the nearest
-/// choice if there is one. Returns an empty text if the value is valid.
+/// Returns the complete message that rejects `value`: "size '4' is even; allowed: an odd whole number from 1 to 255",
+/// with the nearest choice if there is one. Returns an empty text if the value is valid.
 std::string refusal_of(const ParameterInfo& parameter, std::string_view value);
 
 /// Returns true if a parameter must be given: it has no default, and its type has no valid empty value.
@@ -125,7 +125,8 @@ std::errc take_number(std::string_view& text, Number& number, int base = 10) {
     return read.ec;
 }
 
-/// Like take_number(), but all of `text` must be the number: std::errc::invalid_argument if anything follows it.
+/// Reads a number as take_number() does, but all of `text` must be the number: std::errc::invalid_argument if
+/// anything follows it.
 template <class Number>
 std::errc read_number(std::string_view text, Number& number, int base = 10) {
     Number read{};
@@ -136,7 +137,7 @@ std::errc read_number(std::string_view text, Number& number, int base = 10) {
     return {};
 }
 
-/// Returns the number that all of `text` is, or nothing if it is not a number or does not fit the type.
+/// Returns `text` as a number, or nothing if it is not exactly one number or does not fit the type.
 template <class Number>
 std::optional<Number> number_in(std::string_view text, int base = 10) {
     Number number{};
@@ -146,27 +147,28 @@ std::optional<Number> number_in(std::string_view text, int base = 10) {
 /// The values of a parameter list, validated against their ParameterInfo and completed with the defaults.
 class ParameterValues {
 public:
-    /// Whole number. All typed getters throw Error{internal} if the name has no value or the value is not of the type.
+    /// Returns a whole number. All typed getters throw Error{internal} if the name has no value or the value is not
+    /// of the type.
     std::int64_t integer(std::string_view name) const;
-    /// Real number.
+    /// Returns a real number.
     double real(std::string_view name) const;
-    /// True for "1", false for "0".
+    /// Returns true for "1", false for "0".
     bool flag(std::string_view name) const;
-    /// Width and height in pixels, from WIDTHxHEIGHT.
+    /// Returns width and height in pixels, from WIDTHxHEIGHT.
     std::pair<int, int> size(std::string_view name) const;
-    /// Frame rate in frames per second.
+    /// Returns a frame rate in frames per second.
     Rational rate(std::string_view name) const;
-    /// The text of a parameter of any type. Valid until the object changes.
+    /// Returns the text of a parameter of any type. Valid until the object changes.
     const std::string& text(std::string_view name) const;
 
-    /// All texts of a repeatable parameter, in the order given; empty if there are none.
+    /// Returns all texts of a repeatable parameter, in the order given; empty if there are none.
     std::vector<std::string> texts(std::string_view name) const;
     /// Returns true if the parameter has a value, given or default.
     bool has(std::string_view name) const;
     /// Returns true if the parameter has a value that was given explicitly.
     bool is_given(std::string_view name) const;
 
-    /// Appends a value as given explicitly. It is not validated here; this is for parsers.
+    /// Appends an explicitly given value. For parsers: the value is not validated here.
     void add(std::string_view name, std::string value) {
         values_.push_back({std::string(name), std::move(value), true});
     }
@@ -196,10 +198,10 @@ ParameterValues with_defaults(std::span<const ParameterInfo> parameters,
 struct ParameterSyntax {
     std::string who;  ///< owner of the parameters, for messages: "filter 'gray'"
     std::span<const ParameterInfo> parameters{};
-    /// The text after which the first parameter's value may go without its key: "gray=". Empty: every value
+    /// Text after which the first parameter's value may be given without its key: "gray=". If empty, every value
     /// needs a key.
     std::string main_behind{};
-    /// The number of leading parameters whose values may go without keys, as long as no value before them has a key.
+    /// Number of leading parameters whose values may be given without keys, if no value before them has a key.
     std::size_t unnamed = 1;
     std::string_view end{};  ///< characters that end the list unless they are quoted or escaped
 };
@@ -208,7 +210,7 @@ struct ParameterSyntax {
 using ParameterFailure = std::function<void(std::size_t offset, const std::string& problem)>;
 
 /// Reads the parameters that start at byte `at` of `text` and advances `at` to their end. Omitted parameters get no
-/// value. If `main_first` is true, the first values may go without keys here. The time is linear in the text. Calls
+/// value. If `main_first` is true, the first values may be given without keys. The time is linear in the text. Calls
 /// `fail_at` for unknown keys, values that are not allowed, keys given twice, values without a key, missing parts and
 /// open quotes; the message says what is allowed and suggests the nearest name.
 ParameterValues read_parameters(std::string_view text, std::size_t& at, const ParameterSyntax& syntax, bool main_first,

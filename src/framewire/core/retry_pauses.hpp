@@ -8,7 +8,8 @@
 
 namespace framewire {
 
-/// Pauses between attempts to open or connect again. Each pause is twice as long as the one before, up to the longest.
+/// Pauses between attempts to open or connect again. Each pause is twice as long as the previous one, up to the
+/// longest.
 class RetryPauses {
 public:
     /// Both must be at least 0. If `first` exceeds `longest`, only the first pause is longer than `longest`.

@@ -18,7 +18,7 @@ namespace framewire {
 struct RowRange {
     int begin = 0, end = 0;
 
-    /// Number of rows; not positive if the range is empty.
+    /// Returns the number of rows; not positive if the range is empty.
     constexpr int count() const { return end - begin; }
     /// Returns the range with `rows` more rows on each side, clipped to an image of `height` rows: the range plus its
     /// halo.
@@ -55,16 +55,16 @@ struct ImageRows {
     constexpr ImageRows() = default;
     /// Row 0 of `rows` is row `first_row` of the image.
     constexpr ImageRows(HostView<T> rows, int first_row) : view(rows), first(first_row) {}
-    /// All rows of an image.
+    /// Makes a view of all rows of an image.
     constexpr explicit ImageRows(HostView<T> image) : view(image) {}
 
-    /// Rows to write convert to rows to read.
+    /// Converts writable rows to read-only rows.
     template <class Const>
     requires(std::is_same_v<Const, const T> && !std::is_const_v<T>) constexpr operator ImageRows<Const>() const {
         return {view, first};
     }
 
-    /// Returns which rows of the image these are.
+    /// Returns the range of these rows within the image.
     constexpr RowRange range() const { return {first, first + view.shape().height}; }
     /// Returns row `y` of the image, which must be within range().
     constexpr T* row(int y) const { return view.row(0, y - first); }
@@ -94,8 +94,8 @@ void validate_rows(const ImageRows<T>& rows, const Shape& image, const char* wha
     validate(rows.view, {1, rows.view.shape().height, image.width, image.channels}, what);
 }
 
-/// Consecutive rows of one image in host memory with planar channels, the layout that vector code wants. Does not own.
-/// Row `range.begin` of channel 0.
+/// Consecutive rows of one image in host memory with planar channels, the layout that vector code needs. Does not
+/// own. `data` points to row `range.begin` of channel 0.
 struct ChannelRows {
     std::uint8_t* data = nullptr;
     std::int64_t channel_stride = 0, row_stride = 0;  ///< in bytes
@@ -107,7 +107,7 @@ struct ChannelRows {
     }
 };
 
-/// Like MakeRows, for planar channels.
+/// Writes the requested rows of an image, like MakeRows, but with planar channels.
 using MakeChannelRows = std::function<void(const ChannelRows& rows)>;
 
 /// Returns how many rows a CPU thread takes at a time, about 16 KiB of each channel, so that they stay in a core's
@@ -121,7 +121,7 @@ public:
     RowStrips() = default;
     /// Makes strips for frames with the height, width and channels of `image`. `pool` must outlive the object.
     RowStrips(const Shape& image, const ThreadPool& pool) : RowStrips(image, pool, rows_in_cache(image.width)) {}
-    /// The same, with `rows_each` rows per strip.
+    /// Makes strips of `rows_each` rows.
     RowStrips(const Shape& image, const ThreadPool& pool, int rows_each)
         : image_(image.with_frames(1)), rows_each_(rows_each), pool_(&pool) {
         for (int thread = 0; thread < pool.threads(); ++thread)
@@ -137,10 +137,12 @@ public:
             body(rows);
         });
     }
-    /// Like for_rows(), but the body fills the rows itself: the strip is uninitialised memory.
+    /// Calls body(rows) for each strip as for_rows() does, but the body fills the rows itself: the strip is
+    /// uninitialised memory.
     template <class Body>
     void for_strips(Body&& body) const {
-        // Chunks are threads, not strips: each thread keeps its own memory and takes the next strip when it is free.
+        // A chunk stands for a thread, not for a strip: each thread keeps its own memory and takes the next strip
+        // when it is free.
         std::atomic<int> next{0};
         pool_->for_chunks(
             static_cast<std::int64_t>(strips_.size()), 1, [&](std::int64_t thread, std::int64_t, std::int64_t) {

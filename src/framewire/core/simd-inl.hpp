@@ -24,7 +24,7 @@ template <class D32, class V16>
 HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D32> multiply_add_pairs(D32 d32, V16 a, V16 b) {
     namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_ARCH_X86
-    // One pmaddwd on x86, which leaves the second sum of ReorderWidenMulAccumulate() untouched.
+    // A single pmaddwd on x86, which leaves the second sum of ReorderWidenMulAccumulate() untouched.
     auto unused = hn::Zero(d32);
     return hn::ReorderWidenMulAccumulate(d32, a, b, hn::Zero(d32), unused);
 #else

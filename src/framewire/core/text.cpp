@@ -20,12 +20,12 @@ constexpr std::array<std::string_view, 16> secret_words{"pas", "pw",   "token", 
                                                         "sig", "cred", "sess",  "jwt",    "bearer", "streamid",
                                                         "md5", "hash", "hmac",  "otp"};
 
-// ASCII only and independent of the locale.
+// Returns a letter in lower case. ASCII only and independent of the locale.
 char small(char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; }
 
 bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 
-// Returns true if the key of a query contains one of the words, in any case.
+// Returns true if the key of a query contains one of `secret_words`, in any case.
 bool names_a_secret(std::string_view key) {
     std::string lower(key);
     std::ranges::transform(lower, lower.begin(), small);
@@ -53,8 +53,8 @@ bool may_begin_host(char letter) {
     return is_digit(letter) || letter == '[' || (small(letter) >= 'a' && small(letter) <= 'z');
 }
 
-// The same for a URL in a sentence, where a blank either ends the URL or is part of a password: "user:pass word@host".
-// `line` is the rest of the line after "://", up to the next URL.
+// Does the same as end_of_user() for a URL in a sentence, where a blank either ends the URL or is part of a password:
+// "user:pass word@host". `line` is the rest of the line after "://", up to the next URL.
 std::size_t end_of_user_in_sentence(std::string_view line) {
     const auto word = line.substr(0, line.find_first_of(blanks));
     const auto at = end_of_user(word);
@@ -142,7 +142,7 @@ std::string address_without_credentials(std::string_view address) {
 namespace {
 
 constexpr std::size_t longest_quote = 40;
-// Bytes; together with dots and indent the line stays below 80 columns.
+// Bytes shown around the offset. With dots and indent the line stays below 80 columns.
 constexpr std::size_t shown_before = 50, shown_after = 25;
 
 // Returns true for the second and later bytes of a UTF-8 character.
@@ -157,7 +157,7 @@ std::size_t next_boundary(std::string_view text, std::size_t offset) {
 }  // namespace
 
 std::string in_quotes(std::string_view whole) {
-    // Before the cut, which could remove the '@' that marks a password.
+    // Credentials are hidden before the cut, which could remove the '@' that marks a password.
     const auto text = address_without_credentials(whole);
     if (text.size() <= longest_quote) return "'" + printable(text) + "'";
     return "'" + printable(text.substr(0, next_boundary(text, longest_quote))) + "...'";
@@ -169,7 +169,7 @@ std::size_t column(std::string_view text, std::size_t offset) {
                    std::count_if(before.begin(), before.end(), [](char c) { return !continues_character(c); }));
 }
 
-// The printable text can be longer than the original, so the caret is placed by the printed part before it.
+// Places the caret by the printed part before it, because printable text can be longer than the original.
 std::string pointed_out(std::string_view text, std::size_t offset) {
     offset = std::min(offset, text.size());
     // Cuts are moved to the start of a character.
@@ -193,7 +193,7 @@ namespace {
 // Longer texts are not mistyped names. The limit also bounds the work.
 constexpr std::size_t longest_name = 64;
 
-// Optimal string alignment distance by dynamic programming over three rows.
+// Returns the optimal string alignment distance, by dynamic programming over three rows.
 std::size_t letters_to_change(std::string_view a, std::string_view b) {
     using Row = std::array<std::size_t, longest_name + 1>;
     // Distances from the first i, i-1 and i-2 letters of a to the first j letters of b.
@@ -213,7 +213,7 @@ std::size_t letters_to_change(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-// The limit of half of the letters keeps names that have nothing in common from being suggested.
+// Suggests nothing if more than half of the letters differ, because such names have nothing in common.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates) {
     std::string_view nearest;
     if (name.size() > longest_name) return nearest;
@@ -236,7 +236,8 @@ std::string did_you_mean(std::string_view name, std::span<const std::string_view
 
 namespace {
 
-// A slash after one of these does not start a path: "a/b", "://host/path", "*/", "{name}/x", "//".
+// Returns true if a slash after `letter` can start a path. It does not in "a/b", "://host/path", "*/", "{name}/x" and
+// "//".
 bool may_precede(char letter) {
     const bool is_alphanumeric =
         (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9');
@@ -282,13 +283,13 @@ std::string without_paths(std::string_view text) {
 
 namespace {
 
-// Unicode controls that change the direction of the text that follows (UAX #9).
+// Returns true for Unicode controls that change the direction of the text that follows (UAX #9).
 bool is_bidirectional_control(char32_t code) {
     return code == 0x061c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
            (code >= 0x2066 && code <= 0x2069);
 }
 
-// LINE SEPARATOR and PARAGRAPH SEPARATOR.
+// Returns true for LINE SEPARATOR and PARAGRAPH SEPARATOR.
 bool breaks_lines(char32_t code) { return code == 0x2028 || code == 0x2029; }
 
 }  // namespace

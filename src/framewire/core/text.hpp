@@ -11,13 +11,15 @@
 namespace framewire {
 
 /// Returns `text`, a URL or a sentence that contains URLs, with secrets hidden: in each URL the part before `@HOST`
-/// becomes `***`, and so do the values of query keys that name a secret (`?token=`, `&password=`, `&api_key=`, `&sig=`
-/// ...). Passwords that are not valid in a URL are found too, with blanks as far as a sentence allows. The function is
-/// idempotent. Path components, such as the key of an RTMP stream, count as names and stay.
+/// becomes `***`, and so do the values of query keys that name a secret (`?token=`, `&password=`, `&api_key=`,
+/// `&sig=` ...). Passwords that are not valid in a URL are found too, even with blanks, unless the text reads as a
+/// URL followed by other words. The function is idempotent. Path components, such as the key of an RTMP stream, count
+/// as names and stay.
 std::string without_credentials(std::string_view text);
 
-/// Like without_credentials(), for a text that is exactly one address, a source's or a destination's as the user wrote
-/// it: blanks are part of it. Every name that is derived from such a text passes through this function.
+/// Hides secrets like without_credentials(), for a text that is exactly one address of a source or destination as the
+/// user wrote it, so that blanks are part of it. Every name that is derived from an address passes through this
+/// function.
 std::string address_without_credentials(std::string_view address);
 
 /// Half-open range of bytes of a text.
@@ -56,8 +58,9 @@ private:
 };
 
 /// Returns the candidate that `name` was probably meant to be: the one with the fewest letters to change, add, remove
-/// or swap with their neighbour (optimal string alignment distance). Of several the first; empty if more than half of
-/// the longer name's letters would have to change. Names above 64 bytes match nothing.
+/// or swap with their neighbour (optimal string alignment distance). If several are equally near, returns the first;
+/// if more than half of the longer name's letters would have to change, an empty text. Names above 64 bytes match
+/// nothing.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates);
 
 /// Returns "; did you mean 'NAME'?" for the end of a message, or an empty text if no candidate is near.
@@ -74,7 +77,7 @@ std::string without_paths(std::string_view text);
 /// separators U+2028 and U+2029 become `\u{202e}`. Everything else stays, including the backslash.
 std::string printable(std::string_view text);
 
-/// Like printable(), for each line of a text whose line breaks are genuine.
+/// Applies printable() to each line of a text whose line breaks are genuine.
 std::string printable_lines(std::string_view text);
 
 /// Returns `text` as one word of a POSIX shell, in single quotes.

@@ -69,7 +69,7 @@ constexpr double base = 60;
 }  // namespace
 
 std::optional<double> parse_seconds(std::string_view text) {
-    // Only digits, points and colons: from_chars() accepts signs, exponents and words too.
+    // Allows only digits, points and colons, because from_chars() accepts signs, exponents and words too.
     if (text.find_first_not_of("0123456789.:") != text.npos) return std::nullopt;
     double total = 0;
     for (int part = 0; part < 3; ++part) {
@@ -86,7 +86,7 @@ std::optional<double> parse_seconds(std::string_view text) {
 }
 
 std::string to_clock_text(double seconds) {
-    // Rounded first, so that 59.999 s becomes 1:00.00 and not 0:60.00.
+    // Rounds first, so that 59.999 s becomes 1:00.00 and not 0:60.00.
     const auto hundredths = static_cast<std::int64_t>(std::llround(100 * std::clamp(seconds, 0.0, longest_seconds)));
     const auto whole = hundredths / 100;
     const auto rest = fmt::format("{:02}.{:02}", whole % 60, hundredths % 100);

@@ -19,7 +19,8 @@ inline double milliseconds(Clock::time_point begin, Clock::time_point end) {
 /// Returns the milliseconds from `begin` until now, with their fraction.
 inline double milliseconds_since(Clock::time_point begin) { return milliseconds(begin, Clock::now()); }
 
-/// Returns the clock's reading in whole microseconds, 0 if it is negative. On Linux the clock starts with the machine.
+/// Returns the clock's reading in whole microseconds, 0 if it is negative. On Linux the clock starts when the machine
+/// boots.
 inline std::uint64_t microseconds_since_start(Clock::time_point time) {
     const auto since = std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
     return since > 0 ? static_cast<std::uint64_t>(since) : 0;

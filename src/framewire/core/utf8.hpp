@@ -11,7 +11,7 @@ inline constexpr char32_t replacement_character = 0xFFFD;
 /// Result of decoding one character.
 struct Utf8Character {
     char32_t code;      ///< replacement_character if the bytes are not valid
-    std::size_t bytes;  ///< at least 1
+    std::size_t bytes;  ///< length of the character's bytes, at least 1
     bool valid;
 };
 

@@ -50,7 +50,7 @@ void validate_rows(const RowRange& rows, const Shape& image, const char* what) {
 void copy(HostView<const std::uint8_t> from, HostView<std::uint8_t> to) {
     validate(to, from.shape(), "the copy's target");
     const auto& shape = from.shape();
-    // Contiguous batches are one copy.
+    // Contiguous batches need only one copy.
     if (from.dense() && to.dense()) {
         std::memcpy(to.data(), from.data(), static_cast<std::size_t>(shape.bytes()));
         return;

@@ -18,13 +18,13 @@ struct Shape {
     int width = 0;
     int channels = 0;
 
-    /// Bytes of one row. All sizes are those without gaps.
+    /// Returns the bytes of one row. Sizes do not include gaps.
     constexpr std::int64_t row_bytes() const { return std::int64_t{width} * channels; }
-    /// Bytes of one frame.
+    /// Returns the bytes of one frame.
     constexpr std::int64_t frame_bytes() const { return row_bytes() * height; }
-    /// Bytes of the batch.
+    /// Returns the bytes of the batch.
     constexpr std::int64_t bytes() const { return frame_bytes() * frames; }
-    /// Rows of the batch.
+    /// Returns the rows of the batch.
     constexpr std::int64_t rows() const { return std::int64_t{frames} * height; }
     /// Returns the same shape with another number of channels.
     constexpr Shape with_channels(int count) const { return {frames, height, width, count}; }
@@ -61,19 +61,19 @@ public:
     constexpr View(T* data, Shape shape, std::int64_t row_stride_bytes, std::int64_t frame_stride_bytes)
         : data_(data), shape_(shape), row_stride_bytes_(row_stride_bytes), frame_stride_bytes_(frame_stride_bytes) {}
 
-    /// A view to write converts to a view to read.
+    /// Converts a writable view to a read-only view.
     template <class Const>
     requires(std::is_same_v<Const, const T> && !std::is_const_v<T>) constexpr operator View<Const, space>() const {
         return {data_, shape_, row_stride_bytes_, frame_stride_bytes_};
     }
 
-    /// Pointer to the first row.
+    /// Returns a pointer to the first row.
     constexpr T* data() const { return data_; }
-    /// Shape of the images.
+    /// Returns the shape of the images.
     constexpr const Shape& shape() const { return shape_; }
-    /// Distance from one row to the next, in bytes.
+    /// Returns the distance from one row to the next, in bytes.
     constexpr std::int64_t row_stride_bytes() const { return row_stride_bytes_; }
-    /// Distance from one frame to the next, in bytes.
+    /// Returns the distance from one frame to the next, in bytes.
     constexpr std::int64_t frame_stride_bytes() const { return frame_stride_bytes_; }
 
     /// Returns row `y` of frame `frame`. Indices are not checked.

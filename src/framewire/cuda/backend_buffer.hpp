@@ -11,7 +11,7 @@
 namespace framewire {
 
 /// Owns uninitialised bytes in the memory of an executor's backend: the GPU's for CUDA, else the host's.
-/// Move-only. Executor and buffer are used by one thread at a time.
+/// Move-only. Only one thread at a time may use the executor and the buffer.
 class BackendBuffer {
 public:
     BackendBuffer() = default;
@@ -22,7 +22,7 @@ public:
     /// Returns the first byte: a host pointer or a device pointer, according to the backend. Null if the buffer
     /// is empty.
     std::uint8_t* data() const { return host_.data() ? host_.data() : device_.data(); }
-    /// Returns the size that was asked for.
+    /// Returns the requested size.
     std::size_t bytes() const { return host_.data() ? host_.bytes() : device_.bytes(); }
     /// Returns the buffer as an array of T.
     template <class T>
@@ -35,11 +35,10 @@ public:
     void fill(int byte, std::size_t count) const;
     /// Fills the whole buffer.
     void fill(int byte) const { fill(byte, bytes()); }
-    /// Copy `count` bytes from the host to the start of the buffer (put), or from there to the host (get), in
-    /// order with the work queued on the executor's stream. They return when the copy is done, so they are not
-    /// for the frame path.
+    /// Copies `count` bytes from the host to the start of the buffer, in order with the work queued on the executor's
+    /// stream. Returns when the copy is done, so it is not for the frame path.
     void put(const void* from, std::size_t count) const;
-    /// Copies the first `count` bytes to host memory, see put().
+    /// Copies the first `count` bytes of the buffer to the host, under the same conditions as put().
     void get(void* to, std::size_t count) const;
 
 private:
@@ -58,14 +57,14 @@ public:
           buffer_(static_cast<std::size_t>(shape.bytes()), executor),
           executor_(&executor) {}
 
-    /// Shape of the images.
+    /// Returns the shape of the images.
     const Shape& shape() const { return shape_; }
     /// Returns a view of the images. `space` must be the backend's memory space; see Executor::require_space().
     template <MemorySpace space>
     View<std::uint8_t, space> view() {
         return {buffer_.data(), shape_};
     }
-    /// The same, read-only.
+    /// Returns a read-only view of the images. `space` must be the backend's memory space.
     template <MemorySpace space>
     View<const std::uint8_t, space> view() const {
         return {buffer_.data(), shape_};
@@ -84,9 +83,9 @@ private:
 
 namespace framewire::cuda {
 
-/// A mirrored buffer: an object on the host, and with the CUDA backend a second one of the same size on the
-/// GPU, between which data is copied. `Of` is a template that owns memory in one space, such as BufferIn,
-/// ImageIn, BitMask and ComponentBuffer. Uninitialised. Move-only.
+/// A mirrored buffer: an object on the host, and with the CUDA backend a second one of the same size on the GPU. Data
+/// is copied between the two. `Of` is a template that owns memory in one space, such as BufferIn, ImageIn, BitMask
+/// and ComponentBuffer. Uninitialised. Move-only.
 template <template <MemorySpace> class Of>
 class MirroredBuffer {
 public:
@@ -109,7 +108,7 @@ public:
         return mirror;
     }
 
-    /// Returns the object in `space`. On the CPU backend the one on the GPU is empty.
+    /// Returns the object in `space`. On the CPU backend the object on the GPU is empty.
     template <MemorySpace space>
     auto& in() {
         if constexpr (space == MemorySpace::host)
@@ -117,18 +116,18 @@ public:
         else
             return device_;
     }
-    /// The same, read-only.
+    /// Returns the object in `space`, read-only.
     template <MemorySpace space>
     const auto& in() const {
         return const_cast<MirroredBuffer*>(this)->in<space>();
     }
-    /// The object on the host.
+    /// Returns the object on the host.
     auto& host() { return host_; }
-    /// The object on the host, read-only.
+    /// Returns the object on the host, read-only.
     const auto& host() const { return host_; }
-    /// The object on the GPU.
+    /// Returns the object on the GPU.
     auto& device() { return device_; }
-    /// The object on the GPU, read-only.
+    /// Returns the object on the GPU, read-only.
     const auto& device() const { return device_; }
 
 private:

@@ -36,7 +36,7 @@ void copy_images(const void* from, std::int64_t from_row_stride, std::int64_t fr
         });
 }
 
-// A dense batch needs only one copy.
+// Queues a copy of a batch; a dense batch needs only one copy.
 template <MemorySpace from_space, MemorySpace to_space>
 void copy_views(View<const std::uint8_t, from_space> from, View<std::uint8_t, to_space> to, cudaMemcpyKind kind,
                 const Stream& stream) {

@@ -11,8 +11,8 @@
 
 namespace framewire::cuda {
 
-/// Allocator of page-locked host memory, which the GPU reads and writes at the full speed of the bus while the
-/// CPU continues to work (streaming report, section 2.2.3).
+/// Returns the allocator of page-locked host memory, which the GPU reads and writes at the full speed of the bus
+/// while the CPU continues to work (streaming report, section 2.2.3).
 HostMemory& pinned_memory();
 
 /// Owns uninitialised bytes on the current GPU, aligned to 256. Move-only. cudaMalloc() synchronizes the
@@ -31,7 +31,7 @@ public:
 
     /// Returns the device pointer, null if the buffer is empty. Host code must not dereference it.
     std::uint8_t* data() const { return data_; }
-    /// Returns the size that was asked for.
+    /// Returns the requested size.
     std::size_t bytes() const { return bytes_; }
     /// Returns the buffer as an array of T.
     template <class T>
@@ -53,15 +53,16 @@ private:
 class DeviceImage {
 public:
     DeviceImage() = default;
-    /// Throws Error{usage} if the shape is not allowed, Error{config} if there is no GPU or not enough memory.
+    /// Allocates images of `shape`. Throws Error{usage} if the shape is not allowed, Error{config} if there is no GPU
+    /// or not enough memory.
     explicit DeviceImage(Shape shape)
         : shape_((validate(shape, "the image"), shape)), buffer_(static_cast<std::size_t>(shape.bytes())) {}
 
-    /// Shape of the batch.
+    /// Returns the shape of the batch.
     const Shape& shape() const { return shape_; }
     /// Returns a view of all images; valid as long as the batch.
     DeviceView<std::uint8_t> view() { return {buffer_.data(), shape_}; }
-    /// The same, read-only.
+    /// Returns a read-only view of all images; valid as long as the batch.
     DeviceView<const std::uint8_t> view() const { return {buffer_.data(), shape_}; }
 
 private:
@@ -69,14 +70,14 @@ private:
     DeviceBuffer buffer_;
 };
 
-/// Queue a copy of a batch of images on `stream`. Both views must have the same shape; throws Error{usage} if
-/// they do not. The call is asynchronous only if the host side is pinned memory, which then must stay untouched
-/// until the stream has passed the copy. The views must not overlap.
+/// Queue a copy of a batch of images on `stream`. Throw Error{usage} unless both views have the same shape. The call
+/// is asynchronous only if the host side is pinned memory, which then must stay untouched until the stream has passed
+/// the copy. The views must not overlap.
 void upload(HostView<const std::uint8_t> from, DeviceView<std::uint8_t> to, const Stream& stream);
 void download(DeviceView<const std::uint8_t> from, HostView<std::uint8_t> to, const Stream& stream);
 void copy(DeviceView<const std::uint8_t> from, DeviceView<std::uint8_t> to, const Stream& stream);
 
-/// The same for contiguous bytes; fill() sets `bytes` bytes to `byte`. With 0 bytes nothing is queued.
+/// Queue a copy of contiguous bytes; fill() sets `bytes` bytes to `byte`. With 0 bytes nothing is queued.
 void upload(const void* from, void* to_device, std::size_t bytes, const Stream& stream);
 void download(const void* from_device, void* to, std::size_t bytes, const Stream& stream);
 void copy(const void* from_device, void* to_device, std::size_t bytes, const Stream& stream);
@@ -86,10 +87,10 @@ void fill(void* device, int byte, std::size_t bytes, const Stream& stream);
 
 namespace framewire {
 
-/// Owned bytes, and an owned batch of images, in the given memory space.
+/// The buffer type that owns bytes in `space`.
 template <MemorySpace space>
 using BufferIn = std::conditional_t<space == MemorySpace::host, HostBuffer, cuda::DeviceBuffer>;
-/// Images in `space`.
+/// The image type that owns a batch of images in `space`.
 template <MemorySpace space>
 using ImageIn = std::conditional_t<space == MemorySpace::host, HostImage, cuda::DeviceImage>;
 

@@ -23,7 +23,7 @@ struct DeviceInfo {
 /// Never throws.
 std::vector<DeviceInfo> devices();
 
-/// Returns a phrase that says why devices() is empty; an empty text if it is not.
+/// Returns a phrase that says why devices() is empty, or an empty text if there are GPUs.
 std::string why_no_device();
 
 /// Return the version of the CUDA toolkit that this build was made with, such as "12.4", and the newest version
@@ -31,13 +31,13 @@ std::string why_no_device();
 std::string toolkit_version();
 std::string driver_version();
 
-/// Shared memory of a GPU, the memory that the threads of a block have in common.
+/// Sizes of a GPU's shared memory, which the threads of a block have in common.
 struct SharedMemory {
-    int block_bytes = 0;  ///< most for one block: 64 KiB (sm_75), 99 (sm_86, 89, 120), 163 (sm_80), 227 (sm_90)
+    int block_bytes = 0;  ///< maximum for one block: 64 KiB (sm_75), 99 (sm_86, 89, 120), 163 (sm_80), 227 (sm_90)
     int multiprocessor_bytes = 0;  ///< total of all blocks that run on one multiprocessor
 };
 
-/// Returns the amounts of the current GPU. Throws Error{config} if there is none.
+/// Returns the sizes for the current GPU. Throws Error{config} if there is none.
 SharedMemory shared_memory();
 
 /// True if this build contains the CUDA code. In a build without it every function of this folder that needs a

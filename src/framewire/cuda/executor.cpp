@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-// Copies on streams of their own, ordered with events:
+// Copies on separate streams, ordered with events:
 //
 //     up():    upload stream:   copy --end-->  work stream: later work
 //     down():  work stream:  earlier work --begin-->  download stream: copy --end-->  wait()
@@ -71,7 +71,7 @@ void Transfer::wait() {
 namespace framewire {
 namespace {
 
-// `automatic` falls back to the CPU; an explicit `cuda` never does.
+// Chooses the backend. `automatic` falls back to the CPU; an explicit `cuda` never does.
 Backend choose(BackendChoice choice) {
     if (choice == BackendChoice::cpu) return Backend::cpu;
     const auto reason = cuda::why_no_device();
@@ -134,7 +134,7 @@ void Executor::wait_for_all() const {
 }
 
 bool& Executor::in_step() {
-    // Steps are nested on one thread only.
+    // Steps are only nested within one thread.
     thread_local bool within = false;
     return within;
 }

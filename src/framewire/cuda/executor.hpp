@@ -18,7 +18,7 @@ namespace framewire {
 /// The processor that runs operations.
 enum class Backend { cpu, cuda };
 
-/// "cpu" or "cuda".
+/// Returns "cpu" or "cuda".
 std::string_view to_string(Backend backend);
 
 /// Values of the option `--backend`.
@@ -27,7 +27,7 @@ enum class BackendChoice { automatic, cpu, cuda };
 /// Parses "auto", "cpu" or "cuda". Throws Error{usage} for any other text.
 BackendChoice parse_backend(std::string_view text);
 
-/// Runs plans: it holds the chosen backend, a thread pool for the CPU, and with CUDA its own streams. A plan
+/// Runs plans: holds the chosen backend, a thread pool for the CPU and, with CUDA, three streams. A plan
 /// keeps a reference to the executor that it was made for and runs on its backend. Move-only, but an executor
 /// that plans refer to must not be moved.
 ///
@@ -44,11 +44,11 @@ public:
     Backend backend() const { return backend_; }
     /// Returns the threads of the CPU backend; they exist with CUDA too, for work on the host.
     const ThreadPool& pool() const { return pool_; }
-    /// Stream of the kernels. Throws Error{internal} on the CPU backend, as do uploads() and downloads().
+    /// Returns the stream of the kernels. Throws Error{internal} on the CPU backend, as do uploads() and downloads().
     const cuda::Stream& stream() const { return streams().work; }
-    /// Stream of the copies to the GPU.
+    /// Returns the stream of the copies to the GPU.
     const cuda::Stream& uploads() const { return streams().up; }
-    /// Stream of the copies from the GPU.
+    /// Returns the stream of the copies from the GPU.
     const cuda::Stream& downloads() const { return streams().down; }
     /// Records the commands that `body` queues on stream() as a graph; see cuda::Graph for its rules.
     template <class Body>
@@ -58,10 +58,10 @@ public:
     /// Blocks until all work queued on stream() is done, and throws if it failed. Returns at once on the CPU
     /// backend, whose operations are synchronous.
     void synchronize() const;
-    /// Shared memory that CUDA plans choose their block sizes for. All zeros on the CPU backend.
+    /// Returns the shared memory for which CUDA plans choose their block sizes. All zeros on the CPU backend.
     const cuda::SharedMemory& shared_memory() const { return shared_memory_; }
-    /// Limits shared_memory() for plans made from now on, to test with the limits of a smaller GPU. Never
-    /// raises it.
+    /// Limits shared_memory() for plans made from now on, to test with the limits of a smaller GPU. Never raises a
+    /// limit.
     void limit_shared_memory(const cuda::SharedMemory& most);
     /// Returns the host memory from which the backend reads frames fastest: pinned memory for CUDA, else the
     /// heap.
@@ -105,7 +105,7 @@ public:
 private:
     /// Blocks until all work queued on any of the streams is done.
     void wait_for_all() const;
-    /// True while this thread is inside a reported step.
+    /// Returns a flag that is true while this thread is inside a reported step.
     static bool& in_step();
     struct InStep {
         InStep() { in_step() = true; }
@@ -131,10 +131,10 @@ private:
 
 namespace framewire::cuda {
 
-/// Copies between host and GPU that run in parallel to the executor's stream but in a defined order with it.
-/// The owner must wait before it frees memory that the copies use; the destructor waits too. On the CPU backend
-/// nothing is copied and every call returns at once. An object is used by one thread at a time; several objects
-/// may have copies in flight at once. Move-only.
+/// Copies between host and GPU that run in parallel to the executor's stream but in a defined order with it. The
+/// owner must call wait() before it frees memory that the copies use; the destructor waits too. On the CPU backend
+/// nothing is copied and every call returns at once. Only one thread at a time may use an object; several objects may
+/// have copies in flight at once. Move-only.
 class Transfer {
 public:
     Transfer();
@@ -152,9 +152,9 @@ public:
         begin_up(queue);
         join_up();
     }
-    /// The two halves of up(). begin_up() queues the copies, or other work that writes the same memory;
-    /// join_up() makes the executor's stream wait for them. begin_up() may be called by a thread other than the
-    /// one that queues the work.
+    /// Does the first half of up(): queues the copies, or other work that writes the same memory. join_up() then
+    /// makes the executor's stream wait for them. begin_up() may be called by a thread other than the one that queues
+    /// the work.
     template <class Queue>
     void begin_up(Queue&& queue) {
         if (!events_) return;

@@ -61,7 +61,7 @@ namespace framewire::cuda {
 /// itself fails. Errors of the running kernel surface at the next synchronization.
 class Launch {
 public:
-    /// `shared_bytes` is dynamic shared memory per block. `where` is named in messages.
+    /// `shared_bytes` is dynamic shared memory per block. Messages name `where`.
     Launch(const Stream& stream, dim3 grid, dim3 block, std::size_t shared_bytes = 0,
            std::source_location where = std::source_location::current())
         : stream_(stream), grid_(grid), block_(block), shared_bytes_(shared_bytes), where_(where) {}
@@ -103,7 +103,7 @@ constexpr Number parts(Number whole, std::type_identity_t<Number> part) {
     return (whole + part - 1) / part;
 }
 
-/// The same as the type of a grid's dimension.
+/// Returns parts() in the type of a grid's dimensions.
 template <class Number>
 constexpr unsigned blocks(Number whole, std::type_identity_t<Number> part) {
     return static_cast<unsigned>(parts(whole, part));
@@ -305,7 +305,7 @@ private:
 
 namespace framewire::cuda {
 
-/// __shfl_up_sync() for any trivially copyable value whose size is a multiple of 4 bytes. Called by all lanes
+/// Does __shfl_up_sync() for any trivially copyable value whose size is a multiple of 4 bytes. Called by all lanes
 /// of a warp.
 template <class Value>
 __device__ Value shuffle_up(const Value& value, unsigned lanes) {

@@ -10,7 +10,7 @@ namespace framewire::cuda {
 /// frame, or the whole batch.
 enum class OneRow { none, frame, batch };
 
-/// A batch of images in device memory in the form in which kernels take it as an argument. Does not own.
+/// A batch of images in device memory, as an argument of kernels. Does not own.
 template <class Byte>
 struct KernelImage {
     /// First byte of row 0 of frame 0.
@@ -18,10 +18,10 @@ struct KernelImage {
     std::int64_t row_stride = 0, frame_stride = 0;  ///< in bytes; 0 if there is only one row or frame
 
     KernelImage() = default;
-    /// An image with the given strides in bytes.
+    /// Makes an image with the given strides in bytes.
     KernelImage(Byte* first, std::int64_t row_bytes, std::int64_t frame_bytes)
         : data(first), row_stride(row_bytes), frame_stride(frame_bytes) {}
-    /// The image of `view`. `one_row` sets the strides that are not needed to 0.
+    /// Makes the image of `view`. `one_row` sets the strides that are not needed to 0.
     explicit KernelImage(DeviceView<Byte> view, OneRow one_row = OneRow::none)
         : KernelImage(view.data(), one_row == OneRow::none ? view.row_stride_bytes() : 0,
                       one_row == OneRow::batch || view.shape().frames == 1 ? 0 : view.frame_stride_bytes()) {}

@@ -142,7 +142,7 @@ std::string complaint_of_recording(const std::function<void()>& body) {
     return "none";
 }
 
-// A regression test: the kernels of scale and convolve ran at once, and the graphs of their chains lacked them.
+// Regression test: while a graph was recorded, the kernels of scale and convolve ran at once and were missing from it.
 TEST_P(KernelTest, RecordingsDetectWorkOnAKeptHandle) {
     cuda::DeviceBuffer recorded(16), kept(16);
     const auto fill = [&] { cuda::fill(recorded.data(), 7, 16, executor().stream()); };

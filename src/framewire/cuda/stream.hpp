@@ -14,7 +14,7 @@ namespace framewire::cuda {
 struct CallPlace {
     const char* file;
     int line;
-    /// Returns the place of the call in which it is a default argument.
+    /// As a default argument, returns the place of the call that uses the default.
     static CallPlace current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
 };
 
@@ -25,7 +25,7 @@ struct CallPlace {
 /// queue() lends it for one call. Threads may queue on the same stream.
 class Stream {
 public:
-    /// Scheduling priority: if the GPU cannot run all pending work, work of high priority goes first.
+    /// Scheduling priority: if the GPU cannot run all pending work at once, work of high priority goes first.
     enum class Priority { usual, high };
     /// Makes a stream. Throws Error{config} if there is no GPU.
     explicit Stream(Priority priority = Priority::usual);
@@ -55,8 +55,7 @@ private:
     friend bool is_recording(const Stream& stream);
     friend void record_branches(const Stream& stream, int count, const std::function<void(int branch)>& body);
 
-    /// Returns the handle that this thread's commands go to at the moment: the stream's own or that of the
-    /// recording.
+    /// Returns the handle that this thread's commands go to now: the stream's own handle or that of the recording.
     CUstream_st* target(CallPlace where = CallPlace::current()) const;
     /// Checks, if this thread is recording, that the graph has grown.
     static void confirm(CallPlace where);
@@ -67,7 +66,7 @@ private:
 /// A point in the work of a stream. Move-only.
 class Event {
 public:
-    /// Says whether milliseconds_since() will be used. Events without a time stamp are cheaper.
+    /// Selects whether milliseconds_since() can be used. Events without a time stamp are cheaper.
     enum class Timing { kept, none };
     /// Makes an event that has not been recorded.
     explicit Event(Timing timing = Timing::kept);

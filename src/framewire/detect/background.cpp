@@ -28,8 +28,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The step of mean_after() for the even 32-bit lanes, computed in 64 bits; the lower halves hold what is added
-// to the mean.
+// Returns the increments of mean_after() for the even 32-bit lanes, computed in 64 bits. The lower half of each
+// 64-bit lane is what is added to the mean.
 template <class V>
 HWY_INLINE auto even_steps(V differences, V rates) {
     const hn::RepartitionToWide<hn::DFromV<V>> d;
@@ -59,7 +59,7 @@ void update_means(std::uint32_t* means, const std::uint8_t* values, std::uint8_t
         const auto mean = hn::IfThenElse(hn::Eq(stored, none), value, stored);
         hn::StoreU(hn::DemoteTo(d8, hn::ShiftRight<mean_fraction_bits>(hn::Add(mean, half))), d8, background + x);
         const auto difference = hn::Sub(value, mean);
-        // 64-bit products need half as many lanes, so even and odd lanes are computed apart.
+        // 64-bit products need half as many lanes, so even and odd lanes are computed separately.
         const auto even = even_steps(difference, rates), odd = even_steps(hn::DupOdd(difference), rates);
         hn::StoreU(hn::Add(mean, hn::OddEven(hn::DupEven(odd), even)), d, at);
     }
@@ -84,7 +84,7 @@ void MeanBackground::run(HostView<const std::uint8_t> frames, HostView<std::uint
     validate(frames, shape, "the frames of the background's mean");
     validate(backgrounds, shape, "the backgrounds");
     const auto update = HWY_DYNAMIC_DISPATCH(update_means);
-    // A row passes through all frames while its means are in a core's cache.
+    // Processes all frames for one row before the next row, while the row's means are in the core's cache.
     constexpr std::int64_t pixels_each = 32 * 1024;
     executor_->pool().for_chunks(
         shape.height, pixels_each / shape.width + 1, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
@@ -104,7 +104,7 @@ void MeanBackground::run(HostView<const std::uint8_t> frames, HostView<std::uint
 
 namespace framewire {
 
-// The images of a run. Without a mask it only blurs; without `blurred` the blurred frames are discarded.
+// Images of one run. If `mask` is empty, the run only blurs; if `blurred` is empty, the blurred frames are discarded.
 struct ForegroundImages {
     HostView<const std::uint8_t> frames, background;
     HostBitMaskView<std::uint32_t> mask;
@@ -153,7 +153,7 @@ void difference_bits(const std::uint8_t* blurred, const std::uint8_t* background
     std::fill(bytes + x / 8, bytes + 4 * words, std::uint8_t{0});
 }
 
-// Gray, blur and difference of one tile, row by row, so that every row is used while it is in cache.
+// Computes gray, blur and difference of one tile row by row, so that every row is used while it is in cache.
 template <int fixed_terms>
 void foreground_tile_of(const GaussianWeights& weights, int threshold, const ForegroundImages& images,
                         const WindowTile& tile) {
@@ -190,7 +190,7 @@ void foreground_tile_of(const GaussianWeights& weights, int threshold, const For
 
 }  // namespace
 
-// A specialised instance for the default size unrolls the loop over its terms.
+// Processes one tile. A specialised instance for the default size unrolls the loop over its terms.
 void foreground_tile(const GaussianWeights& weights, int threshold, const ForegroundImages& images,
                      const WindowTile& tile) {
     if (weights.terms() == 8)  // size 15, the detector's default
@@ -267,16 +267,15 @@ void Foreground::run(HostView<const std::uint8_t> frames, HostView<const std::ui
 namespace framewire {
 namespace {
 
-// A kind of background: its name, its parameters, and how their values become a model. In the order of
-// BackgroundModel.
+// Kind of background: its name, its parameters, and the function that makes a model from their values.
 struct BackgroundKind {
     std::string_view name;
     std::vector<ParameterInfo> parameters;
-    bool has_main = false;  // the first value may go without its key: mean:0.02
+    bool has_main = false;  // the first value may be given without its key: mean:0.02
     BackgroundModel (*model)(const ParameterValues&);
 };
 
-// The list of kinds; parsing, messages and names use it.
+// Returns all kinds in the order of BackgroundModel's alternatives, for parsing, messages and names.
 const std::vector<BackgroundKind>& background_kinds() {
     static const std::vector<BackgroundKind> kinds = {
         {"first", {}, false, [](const ParameterValues&) -> BackgroundModel { return FirstFrame{}; }},
@@ -300,8 +299,8 @@ const std::vector<BackgroundKind>& background_kinds() {
     return kinds;
 }
 
-// Returns the number of frames whose background consists of the first frame for more than half, if each later
-// frame enters with weight `rate` (above 0): the background of frame t holds the first frame with weight (1 -
+// Returns the number of frames in whose background the first frame has more than half of the weight, if each later
+// frame enters with weight `rate` (above 0). In the background of frame t the first frame has the weight (1 -
 // rate)^(t - 1).
 std::int64_t frames_before_majority(double rate) {
     return rate >= 0.5 ? 2 : 1 + static_cast<std::int64_t>(std::ceil(std::log(0.5) / std::log1p(-rate)));
@@ -309,7 +308,7 @@ std::int64_t frames_before_majority(double rate) {
 
 }  // namespace
 
-// A text with '.' or '/' that is not the name of a kind is the path of an image.
+// Treats a text with '.' or '/' as the path of an image unless it names a kind.
 BackgroundModel parse_background(std::string_view text) {
     const auto name = text.substr(0, text.find(':'));
     for (const auto& kind : background_kinds()) {
@@ -332,7 +331,7 @@ std::string_view name_of_background(const BackgroundModel& model) {
     return background_kinds()[model.index()].name;
 }
 
-// For a mixture the weight of the first frame is multiplied, step by step, by what each learning step keeps.
+// For a mixture, follows the weight of the first frame, which every learning step multiplies by its `keep`.
 std::int64_t frames_before_background(const BackgroundModel& model) {
     if (std::holds_alternative<BackgroundImage>(model)) return 0;
     if (std::holds_alternative<FirstFrame>(model)) return 1;
@@ -344,7 +343,7 @@ std::int64_t frames_before_background(const BackgroundModel& model) {
     std::uint64_t frame = 1;
     // The share of the first frame falls with each frame that the model learns from.
     for (; share > 0.5; ++frame) {
-        // If rows alternate, row 0 is the last of a turn.
+        // If rows take turns in learning, row 0 is the last row of each turn.
         if (const auto step = mixture_step(terms, frame); mixture_learns(terms, step, 0)) share *= step.keep;
     }
     return static_cast<std::int64_t>(frame);
@@ -352,7 +351,7 @@ std::int64_t frames_before_background(const BackgroundModel& model) {
 
 namespace {
 
-// Converts the rate to units of 1/65536.
+// Validates the rate and converts it to units of 1/65536.
 std::uint32_t checked_rate(double rate) {
     if (!(rate > 0 && rate <= 1))
         fail(ErrorCode::usage, "the background's mean has rate {}; allowed: above 0, up to 1", rate);
@@ -377,7 +376,7 @@ MeanBackground::MeanBackground(double rate, const Shape& shape, Executor& execut
     reset();
 }
 
-// Every byte of `no_mean` is 0xFF.
+// Fills byte by byte, which works because every byte of `no_mean` is 0xFF.
 void MeanBackground::reset() { means_.fill(no_mean & 0xFF); }
 
 Foreground::Foreground(ForegroundParameters parameters, const Shape& frames, Executor& executor)

@@ -34,7 +34,7 @@ __device__ std::uint32_t load_four(const std::uint8_t* row, int x, int width) {
     return four;
 }
 
-// Stores four bytes, without those after the end of the row.
+// Stores four bytes, except those beyond the end of the row.
 template <bool aligned>
 __device__ void store_four(std::uint32_t four, std::uint8_t* row, int x, int width) {
     if (aligned && x + pixels_per_thread <= width) {
@@ -45,7 +45,7 @@ __device__ void store_four(std::uint32_t four, std::uint8_t* row, int x, int wid
         if (x + i < width) row[x + i] = static_cast<std::uint8_t>(four >> (8 * i));
 }
 
-// The means of a thread's four pixels stay in registers from the first frame of a batch to the last.
+// Keeps the means of a thread's four pixels in registers from the first frame of a batch to the last.
 template <bool aligned>
 __global__ void __launch_bounds__(threads_per_block)
     mean_kernel(Images images, std::uint32_t* means, std::uint32_t rate) {
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(threads_per_block)
 }  // namespace
 }  // namespace mean_background_kernels
 
-// Aligned images are read and written as words of four pixels.
+// Reads and writes aligned images as words of four pixels.
 void MeanBackground::run(DeviceView<const std::uint8_t> frames, DeviceView<std::uint8_t> backgrounds) {
     using namespace mean_background_kernels;
     const auto shape = shape_.with_frames(frames.shape().frames);
@@ -103,7 +103,7 @@ namespace {
 constexpr int threads_per_block = 256;
 constexpr int word_px = 32;
 
-// A thread makes one word of the mask, 32 pixels, from four pixels at a time: absolute differences, comparison
+// Each thread makes one word of the mask (32 pixels), four pixels at a time: absolute differences, comparison
 // with the threshold, and a multiplication that gathers the four results in adjacent bits.
 __global__ void __launch_bounds__(threads_per_block)
     difference_kernel(cuda::KernelImage<const std::uint8_t> blurred, cuda::KernelImage<const std::uint8_t> background,
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(threads_per_block)
     if (aligned && x + word_px <= shape.width) {
 #pragma unroll
         for (int quad = 0; quad < word_px / quad_px; ++quad) {
-            // Four pixels at a time.
+            // Compares four pixels at a time.
             const auto differences = __vabsdiffu4(reinterpret_cast<const std::uint32_t*>(one)[quad],
                                                   reinterpret_cast<const std::uint32_t*>(other)[quad]);
             const auto above = __vcmpgtu4(differences, threshold * 0x01010101u) & 0x08040201u;
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(threads_per_block)
 }  // namespace
 }  // namespace foreground_kernels
 
-// Gray images are blurred directly; others are converted to gray first.
+// Blurs gray images directly; converts others to gray first.
 void Foreground::blur(DeviceView<const std::uint8_t> frames, DeviceView<std::uint8_t> blurred) {
     validate(frames, shape_, "the frames to blur");
     validate(blurred, gray_shape(), "the blurred images");

@@ -24,19 +24,19 @@ struct FirstFrame {
     friend bool operator==(const FirstFrame&, const FirstFrame&) = default;
 };
 
-/// The background is an exponential running mean of the frames before.
+/// The background is an exponential running mean of the previous frames.
 struct RunningMean {
     double rate;  ///< weight of the newest frame, above 0 up to 1
     friend bool operator==(const RunningMean&, const RunningMean&) = default;
 };
 
-/// The background is an image file of the user.
+/// The background is an image file that the user supplies.
 struct BackgroundImage {
     std::string path;
     friend bool operator==(const BackgroundImage&, const BackgroundImage&) = default;
 };
 
-/// The models that frames are compared with to find motion; the option `--background`.
+/// Model of the background that frames are compared with to find motion; the option `--background` selects it.
 using BackgroundModel = std::variant<FirstFrame, RunningMean, MixtureParameters, BackgroundImage>;
 
 /// Parses "first", "mean:RATE" (mean:0.02), "mixture" with any of MixtureParameters as options
@@ -44,13 +44,13 @@ using BackgroundModel = std::variant<FirstFrame, RunningMean, MixtureParameters,
 /// opened here. Throws Error{usage} for anything else; the message lists what is allowed.
 BackgroundModel parse_background(std::string_view text);
 
-/// Returns the name of the model in that syntax, or "picture" for a BackgroundImage.
+/// Returns the name of the model as parse_background() reads it, or "picture" for a BackgroundImage.
 std::string_view name_of_background(const BackgroundModel& model);
 
-/// Returns how many frames at the start of a stream have no background yet, or one that says little about the
-/// scene because people in the first frame are part of it. 0 for a BackgroundImage. 1 for FirstFrame: that
-/// frame itself. For a RunningMean and a mixture, the frames whose background is the first frame for more than
-/// half; 1 for a mixture that does not learn, since it never has anything but the first frame.
+/// Returns how many frames at the start of a stream have no usable background: there is none yet, or people in the
+/// first frame are still part of it. 0 for a BackgroundImage; 1 for FirstFrame, the frame itself. For a RunningMean
+/// or a mixture, the number of frames in whose background the first frame has more than half of the weight; 1 for a
+/// mixture that does not learn, since its background never changes.
 std::int64_t frames_before_background(const BackgroundModel& model);
 
 /// Value of a running mean before its first frame. Means are in units of 1/65536.
@@ -58,8 +58,8 @@ inline constexpr std::uint32_t no_mean = ~0u;
 /// Fractional bits of a running mean.
 inline constexpr int mean_fraction_bits = 16;
 
-/// Returns the mean after `value` has entered: mean + rate (value - mean), rounded half up to a unit. `rate` is
-/// in units of 1/65536 too.
+/// Returns the mean after `value` has entered: mean + rate (value - mean), rounded half up to a unit. `mean` and
+/// `rate` are in units of 1/65536.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t mean_after(std::uint32_t mean, std::uint8_t value, std::uint32_t rate) {
     const auto difference = (std::int64_t{value} << mean_fraction_bits) - mean;
     const auto step = (difference * rate + (1 << (mean_fraction_bits - 1))) >> mean_fraction_bits;
@@ -71,14 +71,14 @@ FRAMEWIRE_HOST_DEVICE constexpr std::uint8_t gray_of_mean(std::uint32_t mean) {
     return static_cast<std::uint8_t>((mean + (1 << (mean_fraction_bits - 1))) >> mean_fraction_bits);
 }
 
-/// Background model that is the exponential running mean of the gray frames. Each frame is compared with the
-/// mean before the frame enters it. The plan owns the means, 4 bytes per pixel, in device memory on CUDA.
-/// Integer arithmetic gives the same bytes on every backend.
+/// Background model: the exponential running mean of the gray frames. Each frame is compared with the mean of the
+/// frames before it. The plan owns the means, 4 bytes per pixel, in device memory on CUDA. Integer arithmetic gives
+/// the same bytes on every backend.
 class MeanBackground {
 public:
-    /// `shape` gives height and width of the frames; its number of frames is ignored. `rate` is above 0 up to 1
-    /// and rounded to the nearest 1/65536, but never to 0. Throws Error{usage} if the rate or the shape is not
-    /// allowed; only one channel is.
+    /// `shape` gives height and width of the frames and must have one channel; its number of frames is ignored.
+    /// `rate` is above 0 up to 1 and rounded to the nearest 1/65536, but never to 0. Throws Error{usage} if the rate
+    /// or the shape is not allowed.
     MeanBackground(double rate, const Shape& shape, Executor& executor);
 
     /// Forgets all frames. On CUDA the call is queued on the executor's stream.
@@ -88,20 +88,20 @@ public:
     /// with; for the very first frame that is the frame itself. Frames and backgrounds have the same shape, any
     /// strides and alignment, and must not overlap. Runs on the executor's threads and returns when done.
     void run(HostView<const std::uint8_t> frames, HostView<std::uint8_t> backgrounds);
-    /// The same, queued on the executor's stream in one launch.
+    /// Queues the same operation on the executor's stream in one launch.
     void run(DeviceView<const std::uint8_t> frames, DeviceView<std::uint8_t> backgrounds);
 
 private:
     Shape shape_;         // shape of one frame
-    std::uint32_t rate_;  // in units of 1/65536
+    std::uint32_t rate_;  // weight of the newest frame, in units of 1/65536
     Executor* executor_;
-    BackendBuffer means_;  // row after row
+    BackendBuffer means_;  // means of all pixels, row by row
 };
 
 /// Parameters of Foreground.
 struct ForegroundParameters {
     int blur = 15;       ///< size of the Gaussian, 1 to 255; 1: no blur
-    int threshold = 20;  ///< 0 to 255
+    int threshold = 20;  ///< a pixel is set if it differs by more, 0 to 255
 };
 
 /// Mask of the pixels that differ from a background (moving-object report, steps 2 to 5): a bit is set if the
@@ -117,24 +117,24 @@ public:
     /// Returns the shape of blurred gray images and of masks.
     Shape gray_shape() const { return shape_.with_channels(1); }
 
-    /// Writes the blurred gray images of a batch of frames, of which backgrounds are made. Runs on the
-    /// executor's threads and returns when done. No overlap.
+    /// Writes the blurred gray images of a batch of frames, from which backgrounds are made. Runs on the executor's
+    /// threads and returns when done. The images must not overlap.
     void blur(HostView<const std::uint8_t> frames, HostView<std::uint8_t> blurred) const;
-    /// The same, queued on the executor's stream.
+    /// Queues the same operation on the executor's stream.
     void blur(DeviceView<const std::uint8_t> frames, DeviceView<std::uint8_t> blurred);
 
-    /// The same for one frame whose gray rows `make` writes, each once, on the executor's threads. For batches
-    /// of one frame on the CPU backend.
+    /// Blurs one frame whose gray rows `make` writes, each row once, on the executor's threads. Requires the CPU
+    /// backend and batches of one frame.
     void blur(const MakeRows& make, HostView<std::uint8_t> blurred);
 
-    /// Writes the mask of a batch. `background` is one blurred gray image for the whole batch, or one per
-    /// frame. If `blurred` is not empty, it receives the blurred frames. Runs on the executor's threads and
-    /// returns when done. No overlap.
+    /// Writes the mask of a batch. `background` is one blurred gray image for the whole batch, or one per frame. If
+    /// `blurred` is not empty, it receives the blurred frames. Runs on the executor's threads and returns when done.
+    /// The images must not overlap.
     void run(HostView<const std::uint8_t> frames, HostView<const std::uint8_t> background,
              HostBitMaskView<std::uint32_t> mask, HostView<std::uint8_t> blurred = {}) const;
-    /// The same for one frame whose gray rows `make` writes, as above.
+    /// Writes the mask of one frame whose gray rows `make` writes, under the conditions of blur().
     void run(const MakeRows& make, HostView<const std::uint8_t> background, HostBitMaskView<std::uint32_t> mask);
-    /// The same, queued on the executor's stream.
+    /// Queues the same operation on the executor's stream.
     void run(DeviceView<const std::uint8_t> frames, DeviceView<const std::uint8_t> background,
              DeviceBitMaskView<std::uint32_t> mask, DeviceView<std::uint8_t> blurred = {});
 
@@ -147,7 +147,7 @@ private:
     Executor* executor_;
     Gray gray_;
     Gaussian gaussian_;
-    HostImage made_gray_;                             // CPU, batches of one frame: gray rows that a function wrote
+    HostImage made_gray_;                             // CPU, batches of one frame: gray rows written by a MakeRows
     cuda::DeviceImage device_gray_, device_blurred_;  // CUDA: results of one step for the next
 };
 

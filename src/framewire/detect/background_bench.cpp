@@ -18,8 +18,7 @@ namespace {
 constexpr auto gray_frame = bench_frame.with_channels(1);
 constexpr int cpu_frames = 16;
 
-// A scene some moments later in every frame, the blurred gray image of the scene, and the mask of their
-// differences.
+// A scene some moments later, the blurred gray image of the still scene, and the mask of their differences.
 struct Scene {
     HostImage frames{bench_frame}, background{gray_frame};
     HostBitMask mask{bench_frame};

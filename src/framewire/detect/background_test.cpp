@@ -75,7 +75,7 @@ TEST(Background, SaysWhatIsAllowed) {
     EXPECT_NE(message("mixture::").find("'' is not key=value"), std::string::npos);
 }
 
-// The formula in double precision, which represents all its numbers exactly.
+// Computes the formula in double precision, which represents all of its numbers exactly.
 HostImage reference(double rate, HostView<const std::uint8_t> frames) {
     constexpr double unit = 65536;
     const double rate_units = std::max(std::round(rate * unit), 1.0);
@@ -145,7 +145,7 @@ TEST_P(MeanBackgroundTest, EqualsTheFormula) {
             }
 }
 
-// The full range over many frames: the means must converge to the right values.
+// Covers the full range over many frames: the means must converge to the right values.
 TEST_P(MeanBackgroundTest, EqualsTheFormulaOverManyFrames) {
     const Shape shape{1000, 2, 67, 1};
     const kit::GuardedImage frames(shape, {}), backgrounds(shape, {});
@@ -282,7 +282,7 @@ TEST_P(ForegroundTest, EqualsTheFiltersForEveryThreshold) {
         }
 }
 
-// Several tiles, strips and bands, with and without whole vectors at their ends.
+// Covers several tiles, strips and bands, with whole and partial vectors at their ends.
 TEST_P(ForegroundTest, EqualsTheFiltersForLargeFrames) {
     for (const auto& shape : {Shape{2, 300, 1920, 3}, Shape{1, 511, 2333, 3}, Shape{3, 720, 1280, 1}}) {
         check(GetParam(), {}, shape, {}, kit::Fill::noise);

@@ -7,7 +7,7 @@
 namespace framewire {
 namespace {
 
-// The gray value of a colour, with the weights of the filter `gray`.
+// Returns the gray value of a colour, with the weights of the filter `gray`.
 Pixel as_gray(Pixel color) {
     constexpr auto weights = gray_weights(GrayMethod::weighted);
     const auto value = (weights.b * channel_of(color, 0) + weights.g * channel_of(color, 1) +
@@ -41,7 +41,7 @@ void fill_cell_with_mean(HostView<const std::uint8_t> in, HostView<std::uint8_t>
 
 }  // namespace
 
-// An outline is inside of its box and no thicker than the box.
+// Draws each outline inside of its box and no thicker than the box.
 void draw_outlines(std::span<const Component> boxes, const BoxStyle& style, HostView<std::uint8_t> images, int frame) {
     const auto color = images.shape().channels == 1 ? as_gray(style.color) : style.color;
     for (const auto& box : boxes) {
@@ -71,7 +71,7 @@ BoxOverlay::BoxOverlay(const BoxStyle& style, const Shape& shape, Executor& exec
     hidden_ = BackendBuffer(cells * cell_bytes, executor);
 }
 
-// Hidden cells are marked first, so that each is averaged once however many boxes touch it.
+// Marks hidden cells first, so that each is averaged once, no matter how many boxes touch it.
 void BoxOverlay::run(HostView<const std::uint8_t> in, const ComponentLists<MemorySpace::host>& boxes,
                      HostView<std::uint8_t> out, int whole_frames) {
     validate(in, shape_, "the boxes' image");
@@ -85,7 +85,7 @@ void BoxOverlay::run(HostView<const std::uint8_t> in, const ComponentLists<Memor
             draw_outlines({first, last}, style_, out, frame);
             continue;
         }
-        // Without a complete list the whole frame is hidden.
+        // If the list is incomplete, the whole frame is hidden.
         const bool whole = frame < whole_frames || boxes.found[frame] > boxes.capacity;
         hidden_.fill(whole);
         for (auto* box = first; box != last; ++box)

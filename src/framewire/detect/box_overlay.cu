@@ -25,7 +25,7 @@ struct Boxes {
     const std::int32_t* found;
     int capacity;
 
-    // Number of boxes in the list, and whether it lacks some.
+    // count() returns the boxes in the list; has_lost_some() is true if more were found than it can hold.
     __device__ int count(int frame) const { return min(found[frame], capacity); }
     __device__ bool has_lost_some(int frame) const { return found[frame] > capacity; }
     __device__ Component at(int frame, int index) const {
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(threads_per_block)
                      static_cast<std::int64_t>(x_begin) * picture.channels;
     auto* out = picture.out.data + frame * picture.out.frame_stride + y_begin * picture.out.row_stride +
                 static_cast<std::int64_t>(x_begin) * picture.channels;
-    // Lanes 0 to 29 keep to one channel each, with one channel or three.
+    // 30 is a multiple of 3, so each of the lanes 0 to 29 sums bytes of a single channel.
     constexpr int lanes = 30;
     std::uint64_t sum = 0;
     if (lane < lanes)
@@ -117,7 +117,8 @@ __global__ void __launch_bounds__(threads_per_block)
 
 }  // namespace
 
-// Copies the image, then draws outlines, or marks cells and averages them, frames in groups that fit a grid.
+// Copies the image, then either draws outlines or marks cells and averages them. Frames are launched in groups that
+// fit a grid.
 void BoxOverlay::run(DeviceView<const std::uint8_t> in, const ComponentLists<MemorySpace::device>& lists,
                      DeviceView<std::uint8_t> out, int whole_frames) {
     validate(in, shape_, "the boxes' image");

@@ -10,7 +10,7 @@
 
 namespace framewire {
 
-/// Limits of BoxStyle, in pixels.
+/// Maximum width of an outline, in pixels.
 inline constexpr int max_outline_px = 64;
 /// Maximum side of the cells that hide an object, in pixels.
 inline constexpr int max_pixelate_px = 4096;
@@ -31,20 +31,20 @@ void draw_outlines(std::span<const Component> boxes, const BoxStyle& style, Host
 /// into cells from its upper left corner, and every cell that a box touches is filled with its mean, rounded
 /// half up. The result depends neither on the position of a box within its cells nor on the order of the boxes,
 /// so nothing shimmers as they move. If more boxes were found than the list could hold, the whole frame is
-/// hidden, since nobody knows where the others are.
+/// hidden, since the positions of the other boxes are unknown.
 ///
 /// Boxes must be within the image. Input and output have the same shape, 1 or 3 channels, any strides and alignment,
-/// and must not overlap. A plan is for one run at a time.
+/// and must not overlap. A plan supports one run at a time.
 class BoxOverlay {
 public:
     /// Throws Error{usage} if the shape or the style is not allowed.
     BoxOverlay(const BoxStyle& style, const Shape& shape, Executor& executor);
 
     /// Runs on the calling thread and returns when done. If boxes are hidden, the first `whole_frames` frames
-    /// of the batch are hidden completely, whatever their boxes.
+    /// of the batch are hidden completely, whatever boxes they have.
     void run(HostView<const std::uint8_t> in, const ComponentLists<MemorySpace::host>& boxes,
              HostView<std::uint8_t> out, int whole_frames = 0);
-    /// The same, queued on the executor's stream, on which `boxes` must have been computed.
+    /// Queues the same operation on the executor's stream, on which `boxes` must have been computed.
     void run(DeviceView<const std::uint8_t> in, const ComponentLists<MemorySpace::device>& boxes,
              DeviceView<std::uint8_t> out, int whole_frames = 0);
 
@@ -55,8 +55,8 @@ private:
     BoxStyle style_;
     Shape shape_;
     Executor* executor_;
-    // Marks cells that a box touches: on the CPU for one frame, a byte per cell; on CUDA for every frame, a
-    // word per cell.
+    // Cells that a box touches. On the CPU: a byte per cell, for one frame. On CUDA: a word per cell, for every
+    // frame.
     BackendBuffer hidden_;
 };
 

@@ -15,7 +15,7 @@ namespace {
 using BoxOverlayTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(BoxOverlayTest);
 
-// Boxes of every size anywhere in the image, including single pixels and the whole image.
+// Returns boxes of any size anywhere in the image, including single pixels and the whole image.
 std::vector<Component> random_boxes(const Shape& shape, int count, std::mt19937& random) {
     std::vector<Component> boxes;
     const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };

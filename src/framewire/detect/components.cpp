@@ -18,7 +18,7 @@ void download(const DeviceComponents& from, HostComponents& to, int first, const
     cuda::download(source.found, target.found, static_cast<std::size_t>(from.frames()) * 2 * sizeof(std::int32_t),
                    stream);
     if (first == 0) return;
-    // The starts of the lists are the rows of an image with gaps after them.
+    // Copies the starts of all lists as an image with one row per list and gaps between the rows.
     const Shape shape{1, from.frames(), first * static_cast<int>(sizeof(Component)), 1};
     const auto stride_bytes = std::int64_t{from.capacity()} * static_cast<std::int64_t>(sizeof(Component));
     cuda::download(DeviceView<const std::uint8_t>(reinterpret_cast<const std::uint8_t*>(source.components), shape,
@@ -70,7 +70,7 @@ namespace labelling {
 namespace {
 
 // Writes begin and end of each run of a row, in order, and returns the end of the list. Two words are read at a
-// time; their set bits after the exclusive or with the shifted word are the edges of the runs.
+// time; the edges of the runs are the set bits of the words xor the same words shifted by one pixel.
 Run* find_runs(const std::uint32_t* words, int row_words, Run* runs) {
     static_assert(std::endian::native == std::endian::little && sizeof(Run) == 2 * sizeof(std::uint16_t));
     auto* edges = reinterpret_cast<std::uint16_t*>(runs);
@@ -95,7 +95,7 @@ std::uint32_t root_of(BandComponent* components, std::uint32_t at) {
     return at;
 }
 
-// Unites two trees and returns their root: the smaller of both roots.
+// Unites two trees and returns their root: the smaller of the two roots.
 std::uint32_t unite(BandComponent* components, std::uint32_t a, std::uint32_t b) {
     a = root_of(components, a);
     b = root_of(components, b);
@@ -184,7 +184,7 @@ void label_band(HostBitMaskView<const std::uint32_t> mask, int frame, const Band
     }
 }
 
-// Unites the last row of the band before with the first row of `band`.
+// Unites the components of the previous band's last row with those of the first row of `band`.
 void join_bands(const BandCut& cut, std::int64_t band, const BandWorkspace& workspace) {
     const auto y = cut.first_row(band);
     auto above = y - 1 > cut.first_row(band - 1) ? workspace.row_ends[y - 2] : cut.first_run(band - 1);
@@ -242,8 +242,8 @@ void write_labels(const BandCut& cut, std::int64_t band, const BandWorkspace& wo
     auto index = cut.first_run(band);
     for (auto y = cut.first_row(band); y < cut.first_row(band + 1); ++y) {
         auto* const row = labels + y * width;
-        // Runs and gaps are written from left to right, eight pixels at a time whatever their length; the next one
-        // overwrites the excess. A loop over the exact length would suffer from branch mispredictions.
+        // Runs and gaps are written from left to right, eight pixels at a time whatever their length; the next run or
+        // gap overwrites the excess. A loop over the exact length would suffer from branch mispredictions.
         const auto put = [&](int begin, int end, std::int32_t id) {
             constexpr int step = 8;
             if (end > width - step) return static_cast<void>(std::fill(row + begin, row + end, id));
@@ -263,8 +263,8 @@ void write_labels(const BandCut& cut, std::int64_t band, const BandWorkspace& wo
 }  // namespace
 }  // namespace labelling
 
-// Bands are labelled in parallel. Joining and listing is sequential: it reads only the rows where bands
-// meet and the provisional components.
+// Bands are labelled in parallel. Joining and listing are sequential: they read only the rows where bands meet and
+// the provisional components.
 void ComponentLabelling::run(HostBitMaskView<const std::uint32_t> mask, const ComponentLists<MemorySpace::host>& lists,
                              LabelImages<MemorySpace::host> images) {
     require(mask.data(), mask.shape(), lists.capacity, images.labels);

@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <limits>
 
-// Only for .cu files: union-find whose root is the smallest node of its tree. Many threads unite at the same
+// Union-find whose root is the smallest node of its tree. Many threads unite at the same
 // time: a parent only ever becomes smaller, by an atomic minimum, and a thread that finds its root already
 // joined continues from there (Komura 2015; Playne and Hawick 2018).
 
 namespace framewire::labelling {
 
-/// A number per run of a tile, in shared memory, indexed by slot. Lanes are rows; the exclusive or spreads a
-/// column of slots over the memory banks.
+/// Table with one number per run of a tile, in shared memory, indexed by slot. Lanes are rows; the exclusive or
+/// spreads a column of slots over the memory banks.
 struct RunTable {
     std::uint32_t* numbers;
 
@@ -49,7 +49,7 @@ struct RootWalk {
     __device__ bool at_root() const { return node == parent; }
     /// Returns the grandparent, which is the target of a step.
     __device__ std::uint32_t next(const Forest& forest) const { return at_root() ? node : forest.parent(parent); }
-    // Moves to the parent; `next` is its parent, which becomes this node's parent too.
+    // Moves to the parent. `next`, the parent's parent, also becomes the parent of the node just left.
     __device__ void step(const Forest& forest, std::uint32_t next) {
         if (next != parent) forest.lower(node, next);
         node = parent;
@@ -57,9 +57,9 @@ struct RootWalk {
     }
 };
 
-/// Makes its root the parent of `node`, whose parent is known, and returns the root. Only when no trees are
-/// joined any more, and with one thread per node. Each node on the way becomes the parent in the meantime, so
-/// threads on the same path shorten it for each other.
+/// Makes the root of `node` its parent and returns the root; `parent` is the current parent. Requires that all trees
+/// have been joined, and one thread per node. Each node on the path becomes the parent for a while, so threads on the
+/// same path shorten it for each other.
 template <class Forest>
 __device__ std::uint32_t settle(const Forest& forest, std::uint32_t node, std::uint32_t parent) {
     if (parent == node) return node;
@@ -100,10 +100,10 @@ __device__ void unite(const Forest& forest, std::uint32_t a, std::uint32_t b) {
 
 inline constexpr std::uint32_t all_lanes = ~0u;
 
-/// Groups the lanes of a warp that add to the same place. Calls together(lanes, member), in all lanes, for up
-/// to 4 places that at least 3 lanes want, and alone() in the other lanes that want a place. Atomics on one
-/// address are serialised, so lanes should add up their values first; but if every lane has its own place,
-/// going through all of them costs more.
+/// Groups the lanes of a warp that add to the same place. Calls together(lanes, member), in all lanes, for up to 4
+/// places that at least 3 lanes want, and alone() in the other lanes that want one. Atomics on one address are
+/// serialised, so lanes should add up their values first; but if every lane has a different place, grouping costs
+/// more than it saves.
 template <class Together, class Alone>
 __device__ void for_each_group(bool wants, std::uint32_t place, Together&& together, Alone&& alone) {
     constexpr int most_groups = 4, fewest_lanes = 3;
@@ -123,7 +123,7 @@ __device__ void for_each_group(bool wants, std::uint32_t place, Together&& toget
 
 }  // namespace framewire::labelling
 
-// Only for .cu files: the first step of the CUDA labelling. Each block labels the runs of one tile in shared
+// First step of the CUDA labelling. Each block labels the runs of one tile in shared
 // memory and adds up its components.
 //
 //     thread = (row of the tile = lane, word of the row = warp)
@@ -145,14 +145,14 @@ struct TileJob {
     TileWorkspace workspace;
 };
 
-/// Statistics of the components of a tile, a block's worth at a time. A tile has at most 4096 pixels, so the
-/// area fits above the sum of y, which is below 2^16.
+/// Statistics of a tile's components, for as many components at a time as the block has threads. A tile has at most
+/// 4096 pixels, so `area_sum_y` has room for the area above the sum of y, which is below 2^16.
 struct TileSums {
-    std::uint32_t first[tile_threads];  ///< slot in the tile
+    std::uint32_t first[tile_threads];  ///< slot of the component's root in the tile
     std::uint32_t min_x[tile_threads], max_x[tile_threads], max_y[tile_threads], sum_x[tile_threads];
     std::uint32_t area_sum_y[tile_threads];
 
-    // Clears the entry at `at` to neutral values.
+    // Resets the entry at `at` to neutral values.
     __device__ void clear(std::uint32_t at) {
         min_x[at] = ~0u;
         max_x[at] = max_y[at] = sum_x[at] = area_sum_y[at] = 0;
@@ -177,7 +177,7 @@ struct SharedTile {
 
 /// The part of a tile that one lane handles: one word of one row.
 struct TileLane {
-    std::uint32_t row, column;  ///< in the tile
+    std::uint32_t row, column;  ///< position of the lane's word in the tile
     WordTriple own, above;
 
     /// Returns the slot of bit `bit` of the lane's word or, if `side` is -1, of the word to its left.
@@ -212,9 +212,9 @@ __device__ inline TileLane load_lane(const TileJob& job, std::uint32_t frame, st
     return lane;
 }
 
-/// Makes one tree of each run and the first run above that it is linked to, or else of the run and the one to
-/// its left. Every lane sets the parents of its own runs only, so there is no race. Removes the links used from
-/// `links`. Returns true if the link to the left is still open.
+/// Attaches each run to the first run above that it is linked to or, if there is none, to the run on its left. Every
+/// lane sets the parents of its own runs only, so there is no race. Removes the links that it used from `links`.
+/// Returns true if the link to the left is still open.
 template <bool eight>
 __device__ bool plant_runs(const RunForest& forest, const TileLane& lane, Links& links) {
     bool open_left = false;
@@ -262,7 +262,7 @@ __device__ inline std::uint32_t flatten_runs(const RunForest& forest, const Tile
 
 inline constexpr std::uint32_t numbered = 1u << 31;  // marks a parent that is a number in the tile
 
-/// Adds one run per lane, or none, to the sums at `at`. Lanes with the same destination add up first.
+/// Adds one run per lane, or none, to the sums at `at`. Lanes with the same destination combine their runs first.
 __device__ inline void add_runs(TileSums& sums, const TileLane& lane, std::uint32_t run, std::uint32_t at) {
     const auto area = static_cast<std::uint32_t>(__popc(run));
     const auto x = lane.column * 32;
@@ -300,8 +300,8 @@ __device__ inline void write_component(const TileJob& job, std::uint32_t tile, c
     components[index] = component;
 }
 
-/// Labels one tile per block. `all_slots`: store the number of every run, for label images, not only of those
-/// at the edges.
+/// Labels one tile per block. If `all_slots` is set, stores the number of every run, for label images, and otherwise
+/// only the numbers of runs at the edges.
 template <bool eight, bool all_slots>
 __global__ void __launch_bounds__(tile_threads) label_tiles(TileJob job) {
     __shared__ SharedTile shared;
@@ -310,7 +310,7 @@ __global__ void __launch_bounds__(tile_threads) label_tiles(TileJob job) {
     auto& summary = job.workspace.summaries[blockIdx.x];
     const auto bands = bands_in_frame(job.grid);
     if (threadIdx.x == 0 && tile < bands) job.workspace.band_counts[frame * bands + tile] = 0;
-    // Empty tiles, as most are with a quiet camera, end here.
+    // Most tiles of a quiet camera are empty, and their blocks end here.
     if (!__syncthreads_or(lane.own.word != 0)) {
         if (threadIdx.x == 0) summary = {};
         return;
@@ -335,7 +335,7 @@ __global__ void __launch_bounds__(tile_threads) label_tiles(TileJob job) {
         }
     __syncthreads();
 
-    // The outer columns of the tile, bit by row, for joining it with its neighbours.
+    // The outer columns of the tile, one bit per row, for joining it with its neighbours.
     const auto left = __ballot_sync(all_lanes, lane.own.word & 1),
                right = __ballot_sync(all_lanes, lane.own.word >> 31);
     if (threadIdx.x == 0) {
@@ -380,7 +380,7 @@ __global__ void __launch_bounds__(tile_threads) label_tiles(TileJob job) {
 
 }  // namespace framewire::labelling
 
-// Only for .cu files: the second and third step of the CUDA labelling. Tiles are joined where they touch, and
+// Second and third step of the CUDA labelling: tiles are joined where they touch, and
 // their statistics are added up at the roots.
 
 namespace framewire::labelling {
@@ -392,7 +392,7 @@ struct Frame {
     const TileSummary* summaries;
     const std::uint16_t* slots;
 
-    // `most` is the room for components per tile.
+    // `most` is the number of components that a tile has memory for.
     __device__ Frame(const TileJob& job, std::uint32_t frame, std::uint32_t most)
         : mask(job.mask + std::uint64_t{frame} * job.height * job.grid.row_words),
           components(job.workspace.components + std::uint64_t{frame} * job.grid.tiles() * most),
@@ -446,7 +446,7 @@ struct EdgeLink {
     std::int8_t shift;
 };
 
-/// Returns the tile component on the tile's own side of a link, or on the other side.
+/// Returns the tile component on the tile's own side of a link or, if `other`, on the neighbour's side.
 template <bool eight>
 __device__ std::uint32_t component_at(const TileJob& job, const Frame& frame, std::uint32_t tile, const EdgeLink& link,
                                       bool other) {
@@ -468,7 +468,7 @@ __device__ std::uint32_t component_at(const TileJob& job, const Frame& frame, st
     return owner * most_in_tile(eight) + frame.slots[std::uint64_t{owner} * tile_slots + slot];
 }
 
-/// One warp per tile joins the tile with its neighbours. First one lane per edge and direction lists the links,
+/// Joins tiles with their neighbours, one warp per tile. First one lane per edge and direction lists the links,
 /// then one lane per link unites the components.
 template <bool eight>
 __global__ void __launch_bounds__(warp_per_tile_threads) join_tiles(TileJob job) {
@@ -503,13 +503,13 @@ __global__ void __launch_bounds__(warp_per_tile_threads) join_tiles(TileJob job)
             own = component_at<eight>(job, frame, at.tile, link, false);
             other = component_at<eight>(job, frame, at.tile, link, true);
         }
-        // If several lanes have the same pair of components, one of them unites it.
+        // If several lanes have the same pair of components, only one of them unites the pair.
         const auto same = __match_any_sync(all_lanes, std::uint64_t{own} << 32 | other);
         if (own != other && lowest_bit(same) == static_cast<int>(lane)) unite(forest, own, other);
     }
 }
 
-/// One warp per tile adds the tile's components to their roots.
+/// Adds tiles' components to their roots, one warp per tile.
 template <bool eight>
 __global__ void __launch_bounds__(warp_per_tile_threads) gather_at_roots(TileJob job) {
     const WarpTile at(job.grid);
@@ -526,7 +526,7 @@ __global__ void __launch_bounds__(warp_per_tile_threads) gather_at_roots(TileJob
             if (parent != index) part = frame.components[index];  // loaded while the root is searched for
             root = settle(forest, index, parent);
         }
-        // Roots collect by atomics in global memory.
+        // Adds to the root with atomics in global memory.
         const auto add = [&](const TileComponent& sum) {
             auto& whole = frame.components[root];
             atomicMin(&whole.first, sum.first);
@@ -557,12 +557,12 @@ __global__ void __launch_bounds__(warp_per_tile_threads) gather_at_roots(TileJob
 
 }  // namespace framewire::labelling
 
-// Only for .cu files: the fourth step of the CUDA labelling. Each band of rows numbers the roots that begin in
+// Fourth step of the CUDA labelling. Each band of rows numbers the roots that begin in
 // it and lists those whose area is allowed.
 //
 //     1. set a bit per root in shared memory, by slot, i.e. in raster order
 //     2. scan the words of bits: number of roots before each word of the band
-//     3. look back over the bands before: number of roots before the band
+//     3. look back over the previous bands: number of roots before the band
 //     4. number = roots before the band + before the word + before the bit
 
 namespace framewire::labelling {
@@ -574,23 +574,24 @@ inline constexpr int number_warps = number_threads / 32;
 struct ListJob {
     std::uint32_t min_area, max_area;
     ComponentLists<MemorySpace::device> lists;
-    bool keep_ids;  // for label images
+    bool keep_ids;  // keeps components' ids, for label images
 };
 
-/// Two counts of a band, or of all bands up to one, in 31 bits each: all components in the lower half, listed
-/// ones in the upper half. They go through a look-back whose words label_tiles() has cleared.
+/// A look-back word has two counts of 31 bits, of one band or of all bands up to it: all components in the lower
+/// half, listed components in the upper half. label_tiles() clears the words.
 inline constexpr int counts_shift = 31;
 
 /// Shared memory of number_roots().
 struct SharedBand {
     std::uint32_t all[band_words], listed[band_words];  // one bit per slot: components that begin there
-    std::uint32_t before[band_words];  // counts in the band before a word: listed ones above bit 16, all below
+    // Counts before a word of the band: listed components from bit 16 up, all components below.
+    std::uint32_t before[band_words];
     cuda::BlockScan<std::uint32_t, number_warps> counts;
     unsigned long long bands_before;
 };
 
-/// Number of lanes that process the components of one tile together. Tiles usually have few components, so many
-/// tiles at once, rather than many components of one tile, keep the number of dependent loads low.
+/// Number of lanes that process the components of one tile together. Tiles usually have few components, so processing
+/// many tiles at once, rather than many components of one tile, keeps the number of dependent loads low.
 inline constexpr int lanes_per_tile = 16;
 
 /// Calls body(root, slot) for every root that begins in the band, in any of the tiles that the band crosses. A
@@ -612,8 +613,8 @@ __device__ void for_each_root(const TileJob& job, const Frame& frame, std::uint3
         }
 }
 
-/// One block per band. Consecutive blocks are in different frames, so that neighbouring bands rarely wait for
-/// each other.
+/// Numbers and lists the roots, one block per band. Consecutive blocks are in different frames, so that neighbouring
+/// bands rarely wait for each other.
 template <bool eight>
 __global__ void __launch_bounds__(number_threads) number_roots(TileJob job, ListJob list, std::uint32_t frames) {
     __shared__ SharedBand shared;
@@ -699,11 +700,12 @@ namespace framewire {
 namespace labelling {
 namespace {
 
-// One block per tile. First each lane looks up the ids of the runs in its word, then each thread writes four
-// pixels at a time.
+// Writes label images, one block per tile. First each lane looks up the ids of the runs in its word, then each thread
+// writes four pixels at a time.
 template <bool eight>
 __global__ void __launch_bounds__(tile_threads) write_labels(TileJob job, std::int32_t* labels, bool aligned) {
-    __shared__ std::uint32_t words[tile_words][tile_rows + 1];  // one more, so that columns start in different banks
+    // One row more than needed, so that columns start in different banks.
+    __shared__ std::uint32_t words[tile_words][tile_rows + 1];
     __shared__ std::uint32_t ids_of_runs[tile_slots];
     const RunTable ids{ids_of_runs};
     const auto frame_index = blockIdx.x / job.grid.tiles(), tile = blockIdx.x % job.grid.tiles();

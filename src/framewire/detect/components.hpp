@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <limits>
 
-// How the CPU labelling divides a frame, and what it stores for each part.
+// CPU labelling: the division of a frame into bands, and the data of each band.
 
 namespace framewire::labelling {
 
@@ -21,8 +21,8 @@ struct Run {
     std::uint16_t begin, end;
 };
 
-/// Statistics of the runs of a band that have the same provisional number. United ones form trees whose root is
-/// the first of each component.
+/// Provisional component of a band: statistics of the runs that have its number. United provisional components form a
+/// tree, whose root is the first of them.
 struct BandComponent {
     std::uint32_t parent;  ///< index in the frame's table; a root has its own index
     std::int32_t id;
@@ -31,14 +31,14 @@ struct BandComponent {
     std::int64_t sum_x, sum_y;
 };
 
-/// Bands of whole rows. Every band has room for the most runs and provisional components that its rows can
-/// have.
+/// Division of a frame into bands of whole rows. Every band has memory for the most runs and provisional components
+/// that its rows can have.
 struct BandCut {
     std::int64_t height, rows_each, bands;
-    std::int64_t most_runs;  ///< per row
+    std::int64_t most_runs;  ///< maximum number of runs per row
     bool eight;
 
-    /// Cuts masks of the height and width of `shape`.
+    /// Divides masks with the height and width of `shape`.
     BandCut(const Shape& shape, bool eight_neighbours)
         : height(shape.height),
           rows_each(std::max<std::int64_t>((shape.height + 31) / 32, 16)),
@@ -46,26 +46,26 @@ struct BandCut {
           most_runs((shape.width + 1) / 2),
           eight(eight_neighbours) {}
 
-    /// First row of a band.
+    /// Returns the first row of a band.
     std::int64_t first_row(std::int64_t band) const { return std::min(band * rows_each, height); }
-    /// First run of a band.
+    /// Returns the index of a band's first run.
     std::int64_t first_run(std::int64_t band) const { return first_row(band) * most_runs; }
-    /// With 8 neighbours the first pixels of two provisional components never touch: there is at most one per
-    /// 2x2 pixels.
+    /// Returns the index of a band's first provisional component. With 8 neighbours the first pixels of two of them
+    /// never touch, so there is at most one per 2x2 pixels.
     std::int64_t first_component(std::int64_t band) const {
         return eight ? band * ((rows_each + 1) / 2) * most_runs : first_run(band);
     }
-    /// Number of provisional components for which memory is needed.
+    /// Returns the number of provisional components for which memory is needed.
     std::int64_t components() const { return eight ? first_component(bands) : height * most_runs; }
 };
 
-/// Host memory of the CPU labelling, for one frame at a time. Each run writes everything that it reads.
+/// Host memory of the CPU labelling, for one frame at a time. It may be uninitialised.
 struct BandWorkspace {
-    BandComponent* components;      ///< a band's start at first_component()
+    BandComponent* components;      ///< components of all bands; a band's begin at first_component()
     std::int64_t* row_ends;         ///< end of the runs of each row
     std::int64_t* band_counts;      ///< number of provisional components of each band
-    std::uint32_t* run_components;  ///< for each run an index in `components`
-    Run* runs;                      ///< a band's start at first_run(), row after row
+    std::uint32_t* run_components;  ///< index in `components`, per run
+    Run* runs;                      ///< runs of all bands; a band's begin at first_run(), row by row
 
     /// Divides `memory`, which has bytes() bytes.
     BandWorkspace(std::uint8_t* memory, const BandCut& cut)
@@ -85,13 +85,13 @@ struct BandWorkspace {
 
 }  // namespace framewire::labelling
 
-// How the CUDA labelling divides masks into tiles, and which runs of set bits touch. A run is a maximal
+// CUDA labelling: the division of masks into tiles, and the links between runs of set bits. A run is a maximal
 // sequence of set bits within one word. Of two adjacent pixels x and x + 1 with x even, only one can begin a
 // run, so a run is identified by half its first x: its slot. Slots in raster order are runs in raster order.
 
 namespace framewire::labelling {
 
-/// A tile is as high as a warp has lanes and as wide as its block has warps: each lane has one word.
+/// A tile has one row per lane of a warp and one word per row and warp of its block, so each thread has one word.
 inline constexpr int tile_rows = 32;
 inline constexpr int tile_words = 4;
 inline constexpr int tile_width_px = tile_words * 32;
@@ -107,7 +107,7 @@ struct TileGrid {
         : row_words(static_cast<std::uint32_t>(mask_row_words(shape.width))),
           columns(row_words / tile_words),
           rows(static_cast<std::uint32_t>((shape.height + tile_rows - 1) / tile_rows)) {}
-    /// Number of tiles per frame.
+    /// Returns the number of tiles per frame.
     FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t tiles() const { return columns * rows; }
 };
 
@@ -124,7 +124,7 @@ constexpr int lowest_bit(std::uint32_t bits) { return __builtin_ctz(bits); }
 constexpr int highest_bit(std::uint32_t bits) { return 31 - __builtin_clz(bits); }
 #endif
 
-/// Returns the lowest run of `bits` as a mask, 0 for 0.
+/// Returns the lowest run of `bits` as a mask, or 0 if there is none.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t lowest_run(std::uint32_t bits) {
     return bits & ~(bits + (bits & (0u - bits)));  // adding the lowest bit carries through the run
 }
@@ -148,8 +148,8 @@ struct Links {
 
     /// Returns the pixels with any link.
     FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t any() const { return up | up_left | up_right; }
-    /// Returns the column offset, -1 to 1, of the pixel above to which pixel `bit`, which must have a link, is
-    /// linked.
+    /// Returns the column offset, -1 to 1, of the pixel above that pixel `bit` is linked to. The pixel must have a
+    /// link.
     FRAMEWIRE_HOST_DEVICE constexpr int shift_at(int bit) const {
         return up >> bit & 1 ? 0 : up_left >> bit & 1 ? -1 : 1;
     }
@@ -181,13 +181,13 @@ FRAMEWIRE_HOST_DEVICE constexpr bool joins_left(const WordTriple& own, const Wor
     return (own.word & 1) && own.left >> 31 && !((above.word & 1) && above.left >> 31);
 }
 
-/// Statistics of the part of a component in one tile. The parts of a component form a tree, and its root
-/// collects all of them.
+/// Statistics of the part of a component that is in one tile. The parts of a component form a tree, and the root adds
+/// up their statistics.
 struct TileComponent {
     std::uint32_t parent;  ///< index in the frame; a root has its own index
     std::uint32_t first;   ///< slot, in the frame, of the first pixel
     std::uint32_t min_x, max_x, max_y;
-    std::uint32_t area;  ///< for label images a root's area is replaced by the component's id once it is listed
+    std::uint32_t area;  ///< in pixels; for label images, number_roots() replaces a root's area with its id
     unsigned long long sum_x, sum_y;
 };
 
@@ -196,9 +196,9 @@ struct TileSummary {
     std::uint32_t components, left, right;
 };
 
-/// Bands of rows assign the numbers, one block per band, with one bit per slot in shared memory.
+/// Words of shared memory per band. Components are numbered band by band, with one block per band and one bit per slot.
 inline constexpr std::uint32_t band_words = 1024;
-/// Words of bits per row: a 32-pixel word has 16 slots, with one bit each.
+/// Returns the words of bits per row: a 32-pixel word has 16 slots, with one bit each.
 FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t band_row_words(const TileGrid& grid) { return grid.row_words / 2; }
 
 /// Returns the rows per band: as many as fit band_words, and a divisor of tile_rows.
@@ -214,12 +214,12 @@ FRAMEWIRE_HOST_DEVICE constexpr std::uint32_t bands_in_frame(const TileGrid& gri
 }
 static_assert(band_words * 2 >= max_side_px / 32 && band_words * 32 < 1 << 16);
 
-/// Device memory of the CUDA labelling. Each run writes everything that it reads.
+/// Device memory of the CUDA labelling. It may be uninitialised.
 struct TileWorkspace {
-    TileComponent* components;        ///< per frame: most_in_tile() per tile
-    unsigned long long* band_counts;  ///< per frame: bands_in_frame()
-    TileSummary* summaries;           ///< per frame: one per tile
-    /// Per slot the number of its component in the tile; only where tiles meet, or for label images.
+    TileComponent* components;        ///< most_in_tile() entries per tile
+    unsigned long long* band_counts;  ///< bands_in_frame() look-back words per frame
+    TileSummary* summaries;           ///< one entry per tile
+    /// Number of each slot's component in its tile; stored only where tiles meet, or for label images.
     std::uint16_t* slots;
 
     /// Divides `memory`, which has bytes() bytes.
@@ -274,9 +274,9 @@ public:
                       memory...),
           counts_(static_cast<std::size_t>(frames) * 2 * sizeof(std::int32_t), memory...) {}
 
-    /// Number of lists, one per frame.
+    /// Returns the number of lists, one per frame.
     int frames() const { return frames_; }
-    /// Entries per list.
+    /// Returns the number of entries per list.
     int capacity() const { return capacity_; }
     /// Returns a view of all lists; valid as long as the buffer.
     ComponentLists<space> lists() const {
@@ -294,16 +294,16 @@ using HostComponents = ComponentBuffer<MemorySpace::host>;
 /// Component lists in device memory.
 using DeviceComponents = ComponentBuffer<MemorySpace::device>;
 
-/// Queues copies of all counts and of the first `first` components of every frame, two copies whatever the size
-/// of the batch. Both buffers must have the same frames and capacity; throws Error{usage} if not. Choose
-/// `first` so that it is usually enough; if found[f] is larger, call again with a larger one.
+/// Queues copies of all counts and of the first `first` components of every frame, in two copies, whatever the size
+/// of the batch. Throws Error{usage} unless both buffers have the same number of frames and the same capacity. Choose
+/// `first` so that it is usually enough; if found[f] is larger, call again with a larger value.
 void download(const DeviceComponents& from, HostComponents& to, int first, const cuda::Stream& stream);
 
 /// Parameters of ComponentLabelling.
 struct ComponentLabellingParameters {
     int connectivity = 8;  ///< 8, or 4: only pixels that share an edge belong together
     int min_area = 1;      ///< components of fewer pixels are counted and numbered but not listed; 0 and up
-    int max_area = std::numeric_limits<std::int32_t>::max();  ///< the same for components of more pixels
+    int max_area = std::numeric_limits<std::int32_t>::max();  ///< components of more pixels are not listed either
     int capacity = 4096;                                      ///< components listed per frame, 1 and up
     bool label_images = false;                                ///< run() also writes label images
 };
@@ -329,9 +329,9 @@ public:
     /// much with 4 neighbours.
     ComponentLabelling(ComponentLabellingParameters parameters, const Shape& shape, Executor& executor);
 
-    /// Parameters that the plan was made for.
+    /// Returns the parameters that the plan was made for.
     const ComponentLabellingParameters& parameters() const { return parameters_; }
-    /// Shape of the masks.
+    /// Returns the shape of the masks.
     const Shape& shape() const { return shape_; }
 
     /// Fills `lists`, whose capacity must be the plan's, and, if the plan is for label images, `images`. On the
@@ -340,7 +340,7 @@ public:
     /// label images are missing or unexpected.
     void run(HostBitMaskView<const std::uint32_t> mask, const ComponentLists<MemorySpace::host>& lists,
              LabelImages<MemorySpace::host> images = {});
-    /// The same in device memory; queued on the executor's stream.
+    /// Queues the same operation on the executor's stream, with all data in device memory.
     void run(DeviceBitMaskView<const std::uint32_t> mask, const ComponentLists<MemorySpace::device>& lists,
              LabelImages<MemorySpace::device> images = {});
 

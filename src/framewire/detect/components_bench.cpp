@@ -17,7 +17,7 @@
 namespace framewire::bench {
 namespace components_bench {
 
-// Every bit of the mask is read and, for label images, every pixel written.
+// Returns the least memory traffic: every bit of the mask is read and, for label images, every pixel is written.
 double fewest_bytes(const Shape& shape, bool label_images) {
     return static_cast<double>(bit_mask_bytes(shape)) +
            (label_images ? 4.0 * static_cast<double>(shape.frame_bytes()) : 0);

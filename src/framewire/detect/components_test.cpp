@@ -18,11 +18,11 @@ namespace {
 // Result of a run on the host.
 struct Labelled {
     HostComponents components;
-    std::vector<std::int32_t> labels;  // with a guard after the last
+    std::vector<std::int32_t> labels;  // labels of all pixels, followed by a guard
 };
 constexpr std::int32_t guard = 0x5A5A5A5A;
 
-// Runs the plan over memory with other contents; on CUDA uploads the mask and downloads all results.
+// Runs the plan on lists filled with garbage; on CUDA uploads the mask and downloads all results.
 Labelled run(ComponentLabelling& labelling, Executor& executor, const HostBitMask& mask) {
     const auto& parameters = labelling.parameters();
     const auto frames = labelling.shape().frames;
@@ -108,7 +108,7 @@ void check_mask(Backend backend, const Shape& shape, const ComponentLabellingPar
 using ComponentsTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(ComponentsTest);
 
-// Shapes that end in, at and after words, tiles and bands, in addition to the usual ones.
+// Returns the usual shapes and some that end within, at and after the end of words, tiles and bands.
 std::vector<Shape> shapes_to_label(int frames) {
     auto shapes = kit::small_shapes(1, frames);
     for (const auto& [height, width] : {std::pair{32, 128}, {33, 129}, {31, 127}, {64, 256}, {100, 390}})
@@ -153,7 +153,7 @@ TEST_P(ComponentsTest, EqualFloodFillOnLargeMasks) {
                    [](auto image) { kit::fill(image, kit::Pattern::full); });
         check_mask(GetParam(), {1, 720, 1280, 1}, parameters, "spiral",
                    [](auto image) { kit::fill(image, kit::Pattern::spiral); });
-        // So wide that several bands number a row of tiles, and so high that there are many bands.
+        // One mask is so wide that several bands number a row of tiles, the other so high that it has many bands.
         check_mask(GetParam(), {1, 70, 16384, 1}, parameters, "wide noise",
                    [](auto image) { kit::fill_grains(image, 0.3, 1, kit::seed()); });
         check_mask(GetParam(), {1, 16384, 33, 1}, parameters, "high noise",
@@ -212,7 +212,7 @@ TEST_P(ComponentsTest, AreEqualInAHundredRuns) {
 }
 
 TEST(Components, DownloadsTheStartOfEachList) {
-    // The test is about lists on the GPU. If a GPU is required (FRAMEWIRE_REQUIRE_GPU), nothing is skipped.
+    // Only lists on the GPU are downloaded. With FRAMEWIRE_REQUIRE_GPU the test is never skipped.
     if (const auto reason = kit::why_not(Backend::cuda)) GTEST_SKIP() << *reason;
     auto& executor = kit::executor(Backend::cuda);
     constexpr int frames = 3, capacity = 10, first = 4;

@@ -74,7 +74,8 @@ struct MotionDetector::State {
             first_frame.emplace(before, frames.with_frames(1), executor_);
             background = BackendImage(gray.with_frames(1), executor_);
         }
-        // The mean is of blurred frames, so frames are blurred once, and a plan without blur compares them.
+        // The mean is computed from blurred frames, so each frame is blurred once, and the plan that compares frames
+        // does not blur.
         if (const auto* running = std::get_if<RunningMean>(&parameters.background)) {
             mean.emplace(running->rate, gray, executor_);
             blurred = BackendImage(gray, executor_);
@@ -89,15 +90,15 @@ struct MotionDetector::State {
                                executor_);
     }
 
-    // Returns the first frame of a batch; rows always are those of one frame.
+    // Returns the first frame of a batch.
     template <MemorySpace space>
     static View<const std::uint8_t, space> first_of(const View<const std::uint8_t, space>& frames) {
         return frames.frames(0, 1);
     }
-    // Rows always are those of a single frame.
+    // Rows are always those of a single frame.
     static const MakeRows& first_of(const MakeRows& make) { return make; }
 
-    // `frames` is a view of a batch, or a function that writes the rows of one frame.
+    // Finds the foreground. `frames` is a view of a batch, or a function that writes the rows of one frame.
     template <MemorySpace space, class Frames>
     void find_foreground(const Frames& frames) {
         const auto mask = foreground_mask.view<space>();
@@ -106,7 +107,8 @@ struct MotionDetector::State {
         if constexpr (!std::is_same_v<Frames, MakeChannelRows>) find_difference<space>(frames);
     }
 
-    // With a running mean each frame has its own background; else one picture serves all frames.
+    // Finds differences from the background. With a running mean each frame has its own background; otherwise all
+    // frames share one picture.
     template <MemorySpace space, class Frames>
     void find_difference(const Frames& frames) {
         const auto mask = foreground_mask.view<space>();
@@ -121,7 +123,7 @@ struct MotionDetector::State {
         foreground->run(frames, std::as_const(background).view<space>(), mask);
     }
 
-    // Counts how many of the frames about to run have no background yet.
+    // Counts the frames of the next run that have no background yet.
     void count(int frames) {
         without_background = static_cast<int>(std::min<std::int64_t>(background_due, frames));
         background_due -= without_background;
@@ -133,7 +135,7 @@ struct MotionDetector::State {
         run_on<space>([&] { find_foreground<space>(frames); }, into);
     }
 
-    // The four steps of the chain, each reported to the executor: foreground, morphology, labelling.
+    // Runs the chain in steps that are reported to the executor: foreground, morphology, labelling.
     template <MemorySpace space, class FindForeground>
     void run_on(FindForeground&& find, const ComponentLists<space>& into) {
         count(shape.frames);
@@ -144,7 +146,8 @@ struct MotionDetector::State {
         if (cleans())
             executor->step("morphology", [&] {
                 clean(std::as_const(foreground_mask).view<space>(), objects_mask.view<space>());
-                if (region) region->apply(objects_mask.view<space>());  // removes what grew out of the region
+                // Morphology can set pixels outside of the region.
+                if (region) region->apply(objects_mask.view<space>());
             });
         executor->step("labelling", [&] { labelling.run(mask<space>(), into); });
     }
@@ -172,18 +175,19 @@ struct MotionDetector::State {
     std::optional<Foreground> foreground, first_frame;
     std::optional<MixtureBackground> mixture;
     std::optional<MeanBackground> mean;
-    std::optional<Foreground> difference;      // between blurred frames and their own backgrounds
-    std::optional<MaskMorphology> morphology;  // at most one of these two
+    std::optional<Foreground> difference;      // compares blurred frames with their own backgrounds
+    std::optional<MaskMorphology> morphology;  // at most one of `morphology` and `median` is set
     std::optional<MaskMedian> median;
     ComponentLabelling labelling;
-    BackendImage background;                    // blurred, gray; one for all frames
+    BackendImage background;                    // blurred gray image, shared by all frames
     BackendImage blurred, backgrounds;          // used if each frame has its own background
-    BackendMask foreground_mask, objects_mask;  // after the threshold, and after the morphology
-    DetectedObjects objects;                    // for runs that were given no lists
+    BackendMask foreground_mask, objects_mask;  // masks after the threshold and after the morphology
+    DetectedObjects objects;                    // results of runs that were given no lists
     bool has_background = false;
-    // Frames left without a background. A picture that has not been set is replaced by the first frame.
+    // Number of coming frames without a background. At least 1, since the first frame replaces a picture that was not
+    // set.
     std::int64_t background_due = std::max<std::int64_t>(1, framewire::frames_before_background(parameters.background));
-    int without_background = 0;  // in the last run
+    int without_background = 0;  // frames of the last run without a background
 };
 
 MotionDetector::MotionDetector(const DetectorParameters& parameters, const Shape& frames, Executor& executor,
@@ -195,7 +199,7 @@ MotionDetector& MotionDetector::operator=(MotionDetector&&) noexcept = default;
 
 const Shape& MotionDetector::shape() const { return state_->shape; }
 
-// The picture is blurred like frames, on a plan of its own, since it can have another number of channels.
+// Blurs the picture like the frames, but with a separate plan, since its number of channels can differ.
 void MotionDetector::set_background(HostView<const std::uint8_t> picture) {
     auto& state = *state_;
     const auto shape = state.shape.with_frames(1);
@@ -214,7 +218,7 @@ void MotionDetector::set_background(HostView<const std::uint8_t> picture) {
     state.background_due = 0;
 }
 
-// A mixture and a mean reset their models; the background `first` becomes the first frame of the next run.
+// Resets the model of a mixture or a mean. The first frame of the next run becomes the background `first`.
 void MotionDetector::reset() {
     auto& state = *state_;
     if (state.mixture) state.mixture->reset();
@@ -250,7 +254,7 @@ void MotionDetector::run(const MakeChannelRows& make, const ComponentLists<Memor
     run_rows(make, false, objects);
 }
 
-// The detector accepts either gray rows or rows with channels, depending on its background.
+// Runs on rows. The detector accepts either gray rows or rows with channels, depending on its background.
 template <class Rows>
 void MotionDetector::run_rows(const Rows& rows, bool gray, const ComponentLists<MemorySpace::host>& objects) {
     if (!goes_by_rows()) fail(ErrorCode::usage, "this detector takes whole frames, not rows");
@@ -287,7 +291,7 @@ HostBitMaskView<const std::uint32_t> MotionDetector::foreground_on_host() const 
 void MotionDetector::draw_background(HostView<std::uint8_t> picture) const {
     const auto& state = *state_;
     state.executor->require_space<MemorySpace::host>("a picture of a background");
-    // The mixture draws its heaviest Gaussians; the others have the picture in memory.
+    // A mixture draws its heaviest Gaussians; the other models have a picture in memory.
     if (state.mixture) return state.mixture->draw_background(picture);
     validate(picture, state.shape.with_frames(1).with_channels(1), "the background's picture");
     if (state.mean)
@@ -308,14 +312,14 @@ const DetectedObjects& MotionDetector::fetch() {
 }
 
 DetectedObjects MotionDetector::make_objects() const {
-    // Lists of the size that the plan's labelling expects.
+    // Makes lists of the size that the plan's labelling expects.
     return {state_->shape.frames, state_->parameters.capacity, *state_->executor};
 }
 
 }  // namespace framewire
 
 // The text form of DetectorParameters. Fields that are not plain members (method, background, morph, max-area)
-// have functions of their own that convert between member and text.
+// have separate functions that convert between member and text.
 
 namespace framewire {
 namespace {
@@ -324,11 +328,11 @@ using P = DetectorParameters;
 
 constexpr double most_pixels = max_side_px * max_side_px;
 
-// The method `mixture` is the choice of that background.
+// Returns true if the background is a mixture, which is what the method `mixture` selects.
 bool is_mixture(const P& all) { return std::holds_alternative<MixtureParameters>(all.background); }
 
-// As text the method follows from the background. Setting `report` selects the first frame, unless `background`
-// is given too, which is set afterwards.
+// The text of the method is derived from the background. Setting `report` selects the first frame; a given
+// `background` is set afterwards and overrides it.
 ParameterField<P> method_field() {
     return {{.name = "method",
              .help = "a mixture of Gaussians, or the report's method, whose default background is the first frame",
@@ -340,7 +344,7 @@ ParameterField<P> method_field() {
             }};
 }
 
-// The background is a variant; its text form is that of parse_background().
+// Describes the background, a variant whose text form is that of parse_background().
 ParameterField<P> background_field() {
     return {{.name = "background",
              .help = "background to compare with: mixture or mean:RATE (available once the later frames outweigh the "
@@ -380,7 +384,7 @@ std::optional<MaskCleaning> parse_cleaning(const std::string& text) {
          fmt::join(names_of(morphology_names), ", "), median_name, fitting_cleaning, did_you_mean(text, names));
 }
 
-// An empty optional is written as `auto`.
+// Describes the cleaning operation; an empty optional is written as `auto`.
 ParameterField<P> cleaning_field() {
     return {{.name = "morph",
              .help = "cleans the mask of gaps and specks: median[:SIZE] (default 9 pixels), close, open, close-open, "
@@ -391,7 +395,7 @@ ParameterField<P> cleaning_field() {
             [](P& all, const std::string& text) { all.morphology = parse_cleaning(text); }};
 }
 
-// 0 in text stands for no limit.
+// Describes the maximum area; as text, 0 means no limit.
 ParameterField<P> max_area_field() {
     const auto field = parameter_field(&P::max_area, {.name = "max-area",
                                                       .help = "ignore objects with more pixels; 0: no limit",
@@ -441,7 +445,7 @@ const ParameterFields<DetectorParameters>& detector_fields() {
     return fields;
 }
 
-// The user's choice first, else the operation that suits the background's masks.
+// Returns the user's choice or, if there is none, the operation that suits the background's masks.
 MaskCleaning cleaning_of(const DetectorParameters& parameters) {
     if (parameters.morphology) return *parameters.morphology;
     if (is_mixture(parameters)) return MedianWindow{};
@@ -476,7 +480,7 @@ DetectorParameters detector_parameters(const ParameterValues& values) {
 namespace framewire {
 namespace {
 
-// A filter has no access to files, so a background image is rejected.
+// Returns the detector's parameters. Rejects a background image, because filters have no access to files.
 DetectorParameters detector_from(const ParameterValues& values) {
     auto parameters = detector_parameters(values);
     if (const auto* image = std::get_if<BackgroundImage>(&parameters.background))
@@ -485,7 +489,8 @@ DetectorParameters detector_from(const ParameterValues& values) {
     return parameters;
 }
 
-// `pixelate` is a field of its own because it is listed before the detector's parameters, the style after them.
+// `pixelate` is separate from the other style fields because it is listed before the detector's parameters and they
+// after.
 const ParameterFields<BoxStyle>& pixelate_field() {
     static const ParameterFields<BoxStyle> field = {parameter_field(
         &BoxStyle::pixelate_px, {.name = "pixelate",
@@ -538,7 +543,7 @@ void Boxes::run(const FilterImages<MemorySpace::device>& images) {
     }
 }
 
-// Only the number of objects is reported, per frame.
+// Reports the number of objects of each frame.
 std::vector<FilterFigure> Boxes::figures() const {
     std::vector<FilterFigure> figures;
     if (!has_run_) return figures;
@@ -571,9 +576,10 @@ namespace {
 
 constexpr std::uint8_t passed_over_gray = 72;
 
-// Multiples of the golden ratio around the colour wheel: adjacent numbers get very different colours.
+// Places colours at multiples of the golden ratio around the colour wheel, so that adjacent numbers get very
+// different colours.
 std::array<std::uint8_t, 3> colour_of(std::int32_t number) {
-    // The multiplication by 2^32 / golden ratio; the upper half is the position on the wheel.
+    // Multiplies by 2^32 / golden ratio; the upper half of the product is the position on the wheel.
     const auto turn = static_cast<std::uint32_t>(number) * 0x9E3779B9u;
     const int hue = static_cast<int>((turn >> 16) * 6 * 256 >> 16);  // 0..1535
     const auto up = static_cast<std::uint8_t>(hue % 256), down = static_cast<std::uint8_t>(255 - hue % 256);
@@ -670,7 +676,7 @@ HostView<std::uint8_t> DetectorSteps::picture_of(std::string_view name) {
     return step->picture.view();
 }
 
-// Runs the detector, then copies its intermediate results or computes them once more.
+// Runs the detector, then copies its intermediate results or recomputes them.
 void DetectorSteps::run(HostView<const std::uint8_t> frame) {
     detector_.run(frame);
     detector_.draw_background(picture_of("background"));

@@ -25,7 +25,7 @@ namespace framewire {
 class MaskRegion;
 class ParameterValues;
 
-/// Side of the window of a MaskMedian.
+/// Window size of a MaskMedian, as the side in pixels.
 struct MedianWindow {
     int size_px = 9;
     friend bool operator==(const MedianWindow&, const MedianWindow&) = default;
@@ -34,17 +34,17 @@ struct MedianWindow {
 /// The operation that closes gaps in a mask and removes specks.
 using MaskCleaning = std::variant<MorphologyOperation, MedianWindow>;
 
-/// Parameters of MotionDetector. The defaults are for scenes that nobody tuned for; with a FirstFrame they are
-/// the chain of the moving-object report.
+/// Parameters of MotionDetector. The defaults work without tuning for a scene; with a FirstFrame they give the chain
+/// of the moving-object report.
 struct DetectorParameters {
     BackgroundModel background = MixtureParameters{};  ///< the background that frames are compared with
     int blur_px = 15;    ///< side of the Gaussian that blurs frames and background, 1 to 255; 1: no blur
-    int threshold = 20;  ///< foreground is where gray and background differ by more, 0 to 255
+    int threshold = 20;  ///< a pixel is foreground if its gray value differs by more from the background, 0 to 255
     std::optional<MaskCleaning> morphology{};  ///< empty: chosen for the background, see cleaning_of()
     ElementShape shape = ElementShape::disc;
     int diameter_px = 15;  ///< diameter of the morphology's element, odd, 1 to 63; a median has no element
     int connectivity = 8;  ///< neighbours of a pixel, 4 or 8
-    int min_area = 100;    ///< in pixels
+    int min_area = 100;    ///< minimum number of pixels of an object
     int max_area = std::numeric_limits<std::int32_t>::max();
     int capacity = 8192;  ///< objects kept per frame, the first in raster order; 1 to max_detector_capacity
 };
@@ -60,12 +60,12 @@ MaskCleaning cleaning_of(const DetectorParameters& parameters);
 template <class Aggregate>
 class ParameterFields;
 
-/// Returns names, ranges and help of all parameters but the capacity; the filter `boxes` and the command line
-/// use them. In text, max-area is 0 if there is no limit, and method follows from the background: mixture or
+/// Returns names, ranges and help of all parameters but the capacity; the filter `boxes` and the command line use
+/// them. As text, max-area is 0 if there is no limit, and the method is derived from the background: mixture or
 /// report.
 const ParameterFields<DetectorParameters>& detector_fields();
 
-/// Makes the parameters from validated values of those fields. Throws Error{usage} if a given value would have
+/// Makes the parameters from validated values of detector_fields(). Throws Error{usage} if a given value would have
 /// no effect because of another one, such as a blur with a mixture.
 DetectorParameters detector_parameters(const ParameterValues& values);
 
@@ -73,11 +73,11 @@ DetectorParameters detector_parameters(const ParameterValues& values);
 ///
 ///     gray -> blur -> difference from the background -> threshold -> morphology -> connected components -> boxes
 ///
-/// A mixture background replaces the steps up to the threshold: it classifies the frames as they are, without blur.
+/// A mixture background replaces the steps up to the threshold: it classifies the frames without blurring them.
 /// From the threshold on, masks have one bit per pixel.
 ///
-/// The detector owns the background and carries it from run to run, so frames must be in the order of time, in
-/// batches of one size. One run at a time.
+/// The detector owns the background and carries it from run to run, so frames must arrive in chronological order, in
+/// batches of one size. A detector supports one run at a time.
 class MotionDetector {
 public:
     /// `frames` is the shape of a batch, with 1 or 3 channels. If `region` is not null, only that region is
@@ -93,31 +93,32 @@ public:
     const Shape& shape() const;
 
     /// Sets the picture that frames are compared with from now on, instead of the first frame. Only for a
-    /// BackgroundImage. One frame of the frames' size, 1 or 3 channels, on the host with any backend. Waits for
-    /// the executor's stream. Throws Error{usage} if the detector makes its own background.
+    /// BackgroundImage. `picture` is one frame of the frames' size with 1 or 3 channels, in host memory with any
+    /// backend. Waits for the executor's stream. Throws Error{usage} if the detector makes its own background.
     void set_background(HostView<const std::uint8_t> picture);
     /// Forgets the background: the next run starts from nothing. A picture that was set stays.
     void reset();
 
-    /// Processes the next batch. Any strides; allocates nothing. On the host the call returns when done; on the
-    /// device it is queued on the executor's stream.
+    /// Processes the next batch, which may have any strides, and returns when done. Allocates nothing.
     void run(HostView<const std::uint8_t> frames);
-    /// On the GPU; queued on the executor's stream.
+    /// Queues the same operation on the executor's stream.
     void run(DeviceView<const std::uint8_t> frames);
-    /// The same, with the objects written to lists of make_objects(), which the next run does not touch.
+    /// Processes the next batch and writes the objects to lists from make_objects() instead of the detector's own,
+    /// which every run without lists overwrites.
     void run(HostView<const std::uint8_t> frames, const ComponentLists<MemorySpace::host>& objects);
-    /// On the GPU; queued on the executor's stream.
+    /// Queues the same operation on the executor's stream.
     void run(DeviceView<const std::uint8_t> frames, const ComponentLists<MemorySpace::device>& objects);
 
-    /// The same for one frame whose rows `make` writes on the executor's threads, each once, or twice if this
-    /// frame becomes the background. Requires goes_by_rows() and rows_are_gray(); the rows have one channel.
+    /// Processes one frame whose rows `make` writes on the executor's threads, each row once, or twice if the frame
+    /// becomes the background. Requires goes_by_rows() and rows_are_gray(); the rows have one channel.
     void run(const MakeRows& make, const ComponentLists<MemorySpace::host>& objects);
-    /// The same if the rows are not gray: they have the frames' channels in planar order.
+    /// Processes one frame whose rows are not gray but have the frames' channels in planar order. Requires
+    /// goes_by_rows() and not rows_are_gray().
     void run(const MakeChannelRows& make, const ComponentLists<MemorySpace::host>& objects);
     /// Returns true if the detector accepts rows: on the CPU, with batches of one frame.
     bool goes_by_rows() const;
-    /// Returns true if those rows must be gray, as computed by the filter `gray` (weighted). All backgrounds
-    /// but a mixture want gray rows.
+    /// Returns true if rows passed to run() must be gray, as computed by the filter `gray` (weighted). All
+    /// backgrounds but a mixture require gray rows.
     bool rows_are_gray() const;
 
     /// Returns lists for the objects of one run.
@@ -127,21 +128,22 @@ public:
     /// next such run.
     template <MemorySpace space>
     ComponentLists<space> objects() const;
-    /// Returns the same objects on the host, with any backend. Waits for the executor's stream. Valid until the
-    /// next such run.
+    /// Returns the objects of the last run that was given no lists, in host memory with any backend. Waits for the
+    /// executor's stream. Valid until the next such run.
     const DetectedObjects& fetch();
     /// Returns the mask of the last run, in the backend's memory. Valid until the next run.
     template <MemorySpace space>
     BitMaskView<const std::uint32_t, space> mask() const;
 
-    /// Returns the same mask before morphology. CPU backend only.
+    /// Returns the mask of the last run before morphology. CPU backend only.
     HostBitMaskView<const std::uint32_t> foreground_on_host() const;
-    /// Draws what the last frame was compared with: one gray, blurred channel, but for a mixture its background in the
-    /// frames' channels, which has already learned from that frame. One frame, any strides. CPU backend only.
+    /// Draws the background of the last frame: the blurred gray image that the frame was compared with or, for a
+    /// mixture, its background in the frames' channels after it has learned from the frame. `picture` is one frame
+    /// with any strides. CPU backend only.
     void draw_background(HostView<std::uint8_t> picture) const;
 
-    /// Returns how many frames of the last run had no background yet (frames_before_background()); their
-    /// objects mean little. At most the number of frames of the run.
+    /// Returns how many frames of the last run had no background yet (frames_before_background()); their objects are
+    /// unreliable. At most the number of frames of the run.
     int frames_before_background() const;
     /// Returns true if all later frames have a background.
     bool has_background() const;
@@ -154,10 +156,10 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// The filter `boxes`: draws boxes around moving objects, or hides them under a mosaic. It runs a
-/// MotionDetector and a BoxOverlay without copying the objects to the host in between. The filter owns its
-/// background, so frames must be in the order of time. A mosaic hides the first frames
-/// (frames_before_background()) as a whole, because without a background nobody can say what moves in them.
+/// The filter `boxes`: draws boxes around moving objects, or hides them under a mosaic. It runs a MotionDetector and
+/// a BoxOverlay without copying the objects to the host in between. The filter owns its background, so frames must
+/// arrive in chronological order. A mosaic hides the first frames (frames_before_background()) as a whole, because
+/// without a background it is unknown what moves in them.
 class Boxes {
 public:
     /// Throws what MotionDetector and BoxOverlay throw.
@@ -169,13 +171,13 @@ public:
 
     /// Processes a batch and returns when done.
     void run(const FilterImages<MemorySpace::host>& images);
-    /// The same, queued on the executor's stream.
+    /// Queues the same operation on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images);
 
-    /// Returns true if all later frames have a background, so that all later runs are alike.
+    /// Returns true if all later frames have a background, so that all later runs do the same work.
     bool is_settled() const { return detector_.has_background(); }
 
-    /// Returns the number of objects in each frame of the last run, as `objects`. Waits for the executor's
+    /// Returns the number of objects in each frame of the last run, as the figure `objects`. Waits for the executor's
     /// stream.
     std::vector<FilterFigure> figures() const;
 
@@ -186,14 +188,14 @@ private:
     bool has_run_ = false;
 };
 
-/// The entry in the registry of filters.
+/// Returns the entry of `boxes` in the registry of filters.
 FilterInfo boxes_info();
 
 class MaskRegion;
 
-/// Returns the names of the steps of a detector in order: `gray`, `blur`, `background`, `difference`,
-/// `threshold`, `morphology` and `labels`. A mixture uses frames as they are and has no `gray`, `blur` and
-/// `difference`. `morphology` is missing if it is none.
+/// Returns the names of the steps of a detector in order: `gray`, `blur`, `background`, `difference`, `threshold`,
+/// `morphology` and `labels`. A mixture works on the unchanged frames and has no `gray`, `blur` or `difference`.
+/// `morphology` is missing if the cleaning operation is `none`.
 std::vector<std::string_view> detector_step_names(const DetectorParameters& parameters);
 
 /// The picture of one step: 1 channel, or 3 for `labels`, and for the `background` of a mixture if the frames
@@ -203,14 +205,13 @@ struct DetectorStep {
     HostImage picture;
 };
 
-/// Colours the objects of a frame by their numbers, the same colour whenever a number occurs, and components
-/// that are too small or too large in dark gray. `labels` is as in LabelImages; `picture` is one frame of 3
-/// channels with any strides.
+/// Draws the objects of a frame, each number always in the same colour, and components that are too small or too
+/// large in dark gray. `labels` is as in LabelImages; `picture` is one frame of 3 channels with any strides.
 void draw_labels(std::span<const std::int32_t> labels, std::span<const Component> objects,
                  HostView<std::uint8_t> picture);
 
 /// Makes pictures of all steps of a detector, for people to look at. It runs its own MotionDetector on the CPU,
-/// whose masks are the same bytes as on any backend.
+/// whose masks are byte for byte those of any backend.
 class DetectorSteps {
 public:
     /// `frame` has one frame and 1 or 3 channels. Throws what MotionDetector throws, and Error{internal} unless
@@ -220,9 +221,9 @@ public:
     ~DetectorSteps();
     DetectorSteps(DetectorSteps&&) noexcept;
 
-    /// See MotionDetector::set_background().
+    /// Sets the background as MotionDetector::set_background() does.
     void set_background(HostView<const std::uint8_t> picture) { detector_.set_background(picture); }
-    /// Processes the next frame in the order of time; any strides.
+    /// Processes the next frame, which may have any strides. Frames must arrive in chronological order.
     void run(HostView<const std::uint8_t> frame);
     /// Returns the pictures of the last frame, in the order of detector_step_names(). Undefined before the
     /// first frame.

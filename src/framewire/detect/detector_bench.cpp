@@ -41,7 +41,8 @@ void require_objects(const DetectedObjects& objects, int frame, const Objects& w
              objects.of_frame(frame).size(), want.size());
 }
 
-// The least traffic is one frame read and one bit per pixel written twice; everything else is the method's.
+// Returns the least traffic: one frame is read and one bit per pixel written twice; everything else depends on the
+// method.
 double bytes_of(const Shape& frame) {
     return static_cast<double>(frame.frame_bytes() + frame.with_channels(1).frame_bytes());
 }
@@ -104,8 +105,8 @@ void bench_gpu(Session& session, const std::string& name, const Shape& frame, co
     session.add({"detector", full_name, "framewire cuda", timing, bytes_of(frame), {}});
 }
 
-// Frames come from pinned host memory and boxes go back, on two streams: one batch is copied while the one
-// before is processed.
+// Frames come from pinned host memory and boxes go back, on two streams: one batch is copied while the previous one
+// is processed.
 void bench_from_host(Session& session, const std::string& name, const Shape& frame, const Scene& scene,
                      const std::vector<Objects>& want) {
     constexpr int batch = cpu_frames, buffers = 3;
@@ -134,7 +135,7 @@ void bench_from_host(Session& session, const std::string& name, const Shape& fra
         cuda::upload(std::as_const(frames).view(), in[at].view(), uploads);
         uploaded[at].record(uploads);
         if (index == 0) continue;
-        // The batch before: it was uploaded first, and its boxes are waited for while this batch is copied.
+        // Processes the previous batch, which is uploaded already, and waits for its boxes while this batch is copied.
         const auto before = static_cast<std::size_t>((index - 1) % buffers);
         uploaded[before].make_wait(stream);
         detector.run(std::as_const(in[before]).view());

@@ -107,7 +107,7 @@ inline void difference_reference(int threshold, HostView<const std::uint8_t> blu
     pack_mask(white.view(), mask);
 }
 
-/// Reference implementation, pixel by pixel. `color` has one value per channel of the image. The first
+/// Reference implementation of BoxOverlay, pixel by pixel. `color` has one value per channel of the image. The first
 /// `whole_frames` frames are hidden completely.
 inline void box_overlay_reference(const BoxStyle& style, const std::vector<std::uint8_t>& color,
                                   const std::vector<std::vector<Component>>& boxes, HostView<const std::uint8_t> in,
@@ -168,7 +168,7 @@ inline std::vector<std::vector<Component>> objects_of_masks_reference(const Dete
     return objects;
 }
 
-/// Reference implementation: the objects in each frame before a background picture, step by step (moving-object
+/// Reference implementation: the objects in each frame against a background picture, step by step (moving-object
 /// report, steps 2 to 8). Tests and benchmarks compare with it. The capacity is ignored, and so is the
 /// background, except for the morphology that suits it.
 inline std::vector<std::vector<Component>> detector_reference(const DetectorParameters& parameters,

@@ -27,7 +27,7 @@ using Objects = std::vector<std::vector<Component>>;  // per frame
 
 const DetectorParameters report_chain{.background = FirstFrame{}};
 
-// A textured room with sensor noise; from the second frame on, disks and bars move, touch and leave.
+// Returns a textured room with sensor noise; from the second frame on, disks and bars move, touch and leave.
 HostImage scene(const Shape& shape) {
     HostImage frames(shape), noise(shape);
     kit::fill(noise.view(), kit::Fill::noise, 11);
@@ -356,7 +356,7 @@ TEST(BoxesFilter, RejectsInvalidBackgroundsAndColours) {
 
 constexpr Shape shape{1, 60, 90, 3};
 
-// An even room with a bright square that moves, and a speck.
+// Returns a frame of a uniform room with a bright square that moves, and a speck.
 HostImage frame_of(int number) {
     HostImage image(shape);
     for (int y = 0; y < shape.height; ++y)

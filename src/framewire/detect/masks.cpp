@@ -17,9 +17,9 @@
 
 namespace framewire {
 
-// A tile of one frame's result; everything it needs is in L1. Its rows are stored one after another as a single string
-// of bits, each between a word of its left and one of its right neighbour. Elements reach at most 31 bits into those,
-// so bits that shifts bring in from other rows do not get further than the halo:
+// Tile of one frame's result, so small that all of its data fits in L1. Its rows are stored consecutively as a single
+// string of bits, each row between one word of the left and one word of the right neighbour. Elements reach at most
+// 31 bits into these words, so bits that shifts bring in from other rows stay within the halo:
 //
 //     | halo | row 0 of the tile | halo | halo | row 1 of the tile | halo | ...
 
@@ -86,7 +86,7 @@ void load_tile(const MaskPhase& phase, const MaskTile& tile, int radius, int str
     }
 }
 
-// Joins words with those at equal distances above and below, for distances rows_begin to rows_end - 1.
+// ORs words with those at equal distances above and below, for distances rows_begin to rows_end - 1.
 template <class V>
 HWY_INLINE V join_rows(V joined, const std::uint64_t* at, int rows_begin, int rows_end, std::int64_t stride_64) {
     const D64 d64;
@@ -95,11 +95,11 @@ HWY_INLINE V join_rows(V joined, const std::uint64_t* at, int rows_begin, int ro
     return joined;
 }
 
-// Joins each pixel with those `shift_px` to its left and right.
+// ORs each pixel with the pixels `shift_px` to its left and right.
 HWY_INLINE hn::Vec<D64> dilate_along(const std::uint64_t* at, int shift_px) {
     const D64 d64;
     const auto words = hn::LoadU(d64, at);
-    // 64-bit words, with the bits that cross from the neighbouring words.
+    // Shifts 64-bit words, with the bits that cross from the neighbouring words.
     const auto from_left =
         hn::Or(hn::ShiftLeftSame(words, shift_px), hn::ShiftRightSame(hn::LoadU(d64, at - 1), 64 - shift_px));
     const auto from_right =
@@ -115,7 +115,7 @@ void mask_tile(const DilationSteps& steps, const MaskPhase& phase, const MaskTil
         source[(mask_tile_rows + max_element_px - 1) * mask_tile_stride_words + mask_tile_slack_words];
     HWY_ALIGN std::uint32_t buffers[2][mask_tile_rows * mask_tile_stride_words + 2 * mask_tile_slack_words];
 
-    const int stride = tile.words + 2;  // even, as the number of words of every row is
+    const int stride = tile.words + 2;  // even, like the number of words of every row
     const std::int64_t stride_64 = stride / 2, words_64 = stride_64 * tile.rows;
     load_tile(phase, tile, steps.radius, stride, source);
     const D64 d64;
@@ -204,14 +204,14 @@ void MaskMorphology::run(HostBitMaskView<const std::uint32_t> in, HostBitMaskVie
 
 namespace framewire {
 
-// A tile of one frame's result, whose counts stay in L1. A row of it consists of 64-bit words: one word on
-// either side, into which a window reaches by 31 bits, and a vector length after the last, which is read and
+// Tile of one frame's result, so small that its counts stay in L1. A row consists of 64-bit words, with one more word
+// on either side, into which windows reach by up to 31 bits, and one vector length at the end, which is read and
 // written but never used.
 inline constexpr int median_tile_rows = 64;
 inline constexpr int median_tile_words_64 = 32;
 inline constexpr int median_slack_words_64 = 8;
 inline constexpr int median_row_words_64 = 2 + median_tile_words_64 + median_slack_words_64;
-// Binary digits of the counts of a column and of a window.
+// Maximum number of binary digits of the count of a column and of a window.
 inline constexpr int most_column_digits = std::bit_width(std::uint32_t{most_mask_median_px});
 inline constexpr int most_window_digits = 2 * most_column_digits;
 
@@ -292,15 +292,16 @@ HWY_INLINE void add_row_to_columns(const MedianRow& comes, int digits, int words
     }
 }
 
-// Returns the words `shift_px` (below 64) to the right of those at `at`.
+// Returns the pixels that are `shift_px` (below 64) to the right of those in the words at `at`.
 HWY_INLINE MedianVector words_right(const std::uint64_t* at, int shift_px) {
     const MedianTag d;
     return hn::Or(hn::ShiftRightSame(hn::LoadU(d, at), shift_px),
                   hn::ShiftLeftSame(hn::LoadU(d, at + 1), 64 - shift_px));
 }
 
-// Computes sums(x) + more(x + shift) for numbers of `digits` and at most as many digits; the sum has one more
-// digit. In-place is possible because words are processed from the left and read only words to their right.
+// Computes sums(x) + more(x + shift) for numbers of `digits` and `more_digits` (at most `digits`) binary digits; the
+// sum has one more digit. Works in place, because words are processed from the left and read only words to their
+// right.
 HWY_INLINE void add_shifted(MedianRow* sums, int digits, const MedianRow* more, int more_digits, int shift_px,
                             int words_64) {
     const MedianTag d;
@@ -334,8 +335,8 @@ void median_tile(int size_px, HostBitMaskView<const std::uint32_t> in, HostBitMa
     for (auto& row : sums) std::fill(std::begin(row), std::end(row), 0);
     std::fill(std::begin(majority), std::end(majority), 0);
 
-    // Rows whose windows are empty, as most are with a quiet camera, are not counted.
-    int empty_rows = 0;  // number of empty rows since the last row that was not
+    // Rows whose windows are empty are not counted; most rows of a quiet camera are.
+    int empty_rows = 0;  // number of empty rows since the last row that was not empty
     for (int y = tile.y_begin - radius; y <= tile.y_begin + radius; ++y) {
         empty_rows = load_median_row(in, tile, y, comes) ? 0 : empty_rows + 1;
         add_row_to_columns(comes, digits, words_64, counts);
@@ -351,8 +352,8 @@ void median_tile(int size_px, HostBitMaskView<const std::uint32_t> in, HostBitMa
             load_median_row(in, tile, y - radius - 1, goes);
             roll_columns(comes, goes, digits, words_64, counts);
         }
-        // From the window's left column on: start with one column and double, adding one more where the size
-        // has a binary 1.
+        // Adds up columns from the window's left column on: starts with one column and doubles, adding one more for
+        // each binary 1 of the size.
         for (int digit = 0; digit < digits; ++digit) std::copy_n(counts[digit], words_64, sums[digit]);
         int columns = 1, sum_digits = digits;
         // Adds the sums of `more_columns` columns to the right.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int threads_per_block = 256;
 
-// Each thread keeps the region's bits of four words; rows are multiples of four words.
+// Each thread clears the bits outside of the region in four words; rows are multiples of four words.
 __global__ void __launch_bounds__(threads_per_block)
     keep_kernel(const uint4* region, std::int64_t frame_quads, uint4* masks, std::int64_t quads) {
     const auto index = std::int64_t{blockIdx.x} * threads_per_block + threadIdx.x;
@@ -38,16 +38,16 @@ void MaskRegion::apply(DeviceBitMaskView<std::uint32_t> masks) const {
 
 }  // namespace framewire
 
-// Morphology of bit masks on the GPU. A warp holds one row of a strip, two words per thread. The first and the
-// last thread hold the words beside the strip, from which elements reach in by at most 31 bits in each of the
-// at most two phases of a launch:
+// Morphology of bit masks on the GPU. A warp holds one row of a strip, two words per thread. The first and the last
+// thread hold the words beside the strip, into which elements reach by at most 31 bits per phase. A launch has one or
+// two phases:
 //
 //     lane:   0     | 1 ... 30          | 31
 //     words:  halo  | strip of 60 words | halo
 //
 // A block's tile of rows is in shared memory; the result of one phase is the tile of the next. An erosion dilates the
-// complement, so tiles are complemented between phases if one of them erodes, and pixels outside of the image are unset
-// in either form.
+// complement, so tiles are complemented between an erosion and a dilation. Pixels outside of the image are unset in
+// either form.
 
 namespace framewire {
 namespace mask_morphology_kernels {
@@ -58,7 +58,7 @@ constexpr int threads_per_block = 256;
 constexpr int warps_per_block = threads_per_block / warp_threads;
 constexpr int words_per_thread = 2;
 constexpr int strip_words = (warp_threads - 2) * words_per_thread;
-constexpr int rows_per_turn = 2;  // rows of a warp's results, which see the same rows except for two
+constexpr int rows_per_turn = 2;  // result rows of a warp at a time; they read the same rows except for two
 
 constexpr int most_phases = 2;
 constexpr int most_band_rows = 64;
@@ -71,7 +71,8 @@ struct Job {
     DeviceBitMaskView<const std::uint32_t> in;
     DeviceBitMaskView<std::uint32_t> out;
     DilationSteps steps;
-    std::uint32_t flip[most_phases + 1];  // ~0 or 0: complement what is read, the first phase's result, the second's
+    // ~0 to complement the input, the first phase's result and the second phase's result, else 0.
+    std::uint32_t flip[most_phases + 1];
     int strips, bands, band_rows;
 };
 
@@ -86,8 +87,8 @@ __device__ void join(uint2& words, uint2 others) {
     words.y |= others.y;
 }
 
-// Joins each pixel with those `shift_px` to its left and right; the neighbouring words come from the lanes
-// beside.
+// ORs each pixel with the pixels `shift_px` to its left and right; the neighbouring words come from the adjacent
+// lanes.
 __device__ uint2 dilate_along(uint2 words, int shift_px) {
     const auto left = __shfl_up_sync(~0u, words.y, 1), right = __shfl_down_sync(~0u, words.x, 1);
     return {words.x | __funnelshift_l(left, words.x, shift_px) | __funnelshift_r(words.x, words.y, shift_px),
@@ -98,7 +99,7 @@ __device__ uint2 dilate_along(uint2 words, int shift_px) {
 __device__ void dilate_rows(const DilationSteps& steps, const uint2* row, uint2 (&result)[rows_per_turn]) {
     result[0] = row[0];
     result[1] = row[warp_threads];
-    // The outermost rows so far. `above` belongs to the first row and is the next one of the second row.
+    // The outermost rows read so far. `above` is joined to the first result row now and to the second one next.
     auto above = result[0], below = result[1];
     int distance = 1;
     const auto *up = row, *down = row + warp_threads;
@@ -119,7 +120,7 @@ __device__ void dilate_rows(const DilationSteps& steps, const uint2* row, uint2 
     }
 }
 
-// One block per strip and band. Rows are loaded, dilated in one or two phases, and stored.
+// Loads rows, dilates them in one or two phases and stores them, one block per strip and band.
 template <int phases>
 __global__ void __launch_bounds__(threads_per_block) mask_kernel(__grid_constant__ const Job job) {
     extern __shared__ uint2 shared[];
@@ -171,7 +172,7 @@ __global__ void __launch_bounds__(threads_per_block) mask_kernel(__grid_constant
     }
 }
 
-// Returns the number of rows of all tiles of a block: each tile has the halo of the next one too.
+// Returns the total rows of a block's tiles, one per phase; each tile includes the halo that the next one needs.
 constexpr int shared_rows(int band_rows, int radius, int phases) {
     return phases * band_rows + phases * (phases + 1) * radius;
 }
@@ -194,8 +195,7 @@ void launch(const Job& job, const cuda::Stream& stream) {
 void MaskMorphology::plan_for_cuda() {
     using namespace mask_morphology_kernels;
     const int strips = cuda::parts(mask_row_words(shape_.width), strip_words);
-    // Higher bands load and dilate fewer rows twice; low bands make enough blocks for a GPU if the frames do
-    // not.
+    // Tall bands load and dilate fewer rows twice; low bands give a GPU enough blocks if there are too few frames.
     constexpr std::int64_t wanted_blocks = 512;
     const auto bands_wanted = cuda::parts(wanted_blocks, std::int64_t{strips} * shape_.frames);
     const auto rows_wanted = static_cast<int>(cuda::parts(std::int64_t{shape_.height}, bands_wanted));
@@ -282,7 +282,7 @@ __device__ Word pixels_right(Word word, int shift_px) {
     return word >> shift_px | next << (word_px - shift_px);
 }
 
-// Computes sums(x) + more(x + shift) for numbers of `digits` and `more_digits` digits; the sum has one more
+// Computes sums(x) + more(x + shift) for numbers of `digits` and `more_digits` binary digits; the sum has one more
 // digit.
 template <int digits, int more_digits, int room, int more_room>
 __device__ void add_shifted(Word (&sums)[room], const Word (&more)[more_room], int shift_px) {
@@ -297,9 +297,8 @@ __device__ void add_shifted(Word (&sums)[room], const Word (&more)[more_room], i
     sums[digits] = carry;
 }
 
-// Starts with the sums of one column and doubles the number of columns, adding one more where the size has a
-// binary 1. After `done` digits there are fewer than 2^done columns, so the sums have column_digits + done
-// digits.
+// Starts with the sums of one column and doubles the number of columns, adding one more for each binary 1 of the
+// size. After `done` digits there are fewer than 2^done columns, so the sums have column_digits + done digits.
 template <int column_digits, int done, int room>
 __device__ void add_columns(Word (&sums)[room], const Word (&counts)[column_digits], int size_px, int columns) {
     if constexpr (done < column_digits) {

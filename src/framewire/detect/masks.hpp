@@ -14,11 +14,11 @@
 
 namespace framewire {
 
-/// Returns the words, of 32 pixels each, in a row of a bit mask: a multiple of 4, so that every row starts at a
+/// Returns the number of 32-pixel words in a row of a bit mask: a multiple of 4, so that every row starts at a
 /// multiple of 16 bytes.
 FRAMEWIRE_HOST_DEVICE constexpr int mask_row_words(int width_px) { return (width_px + 127) / 128 * 4; }
 
-/// A batch of masks of one size with one bit per pixel: rows of mask_row_words() words, without gaps between
+/// View of a batch of masks of one size with one bit per pixel: rows of mask_row_words() words, without gaps between
 /// rows and frames. Bit 0 of a word is its leftmost pixel. Bits to the right of the image are 0, and every
 /// writer of a mask must keep them 0. `Word` is std::uint32_t or const std::uint32_t. The data is aligned to 16
 /// bytes. Does not own.
@@ -31,20 +31,20 @@ public:
     /// `shape` must have one channel.
     constexpr BitMaskView(Word* data, Shape shape) : data_(data), shape_(shape) {}
 
-    /// A mask to write converts to a mask to read.
+    /// Converts a writable mask to a read-only one.
     template <class Const>
     requires(std::is_same_v<Const, const Word> && !std::is_const_v<Word>) constexpr operator BitMaskView<Const, space>()
         const {
         return {data_, shape_};
     }
 
-    /// Pointer to the first word.
+    /// Returns a pointer to the first word.
     FRAMEWIRE_HOST_DEVICE constexpr Word* data() const { return data_; }
     /// Shape in pixels.
     FRAMEWIRE_HOST_DEVICE constexpr const Shape& shape() const { return shape_; }
-    /// Words per row.
+    /// Returns the words per row.
     FRAMEWIRE_HOST_DEVICE constexpr int row_words() const { return mask_row_words(shape_.width); }
-    /// Words per frame.
+    /// Returns the words per frame.
     FRAMEWIRE_HOST_DEVICE constexpr std::int64_t frame_words() const {
         return std::int64_t{row_words()} * shape_.height;
     }
@@ -100,7 +100,7 @@ public:
     const Shape& shape() const { return shape_; }
     /// Returns a view of all masks; valid as long as the object.
     BitMaskView<std::uint32_t, space> view() { return {buffer_.template as<std::uint32_t>(), shape_}; }
-    /// The same, read-only.
+    /// Returns a read-only view of all masks; valid as long as the object.
     BitMaskView<const std::uint32_t, space> view() const { return {buffer_.template as<std::uint32_t>(), shape_}; }
 
 private:
@@ -118,14 +118,14 @@ public:
 
     /// Shape in pixels, with one channel.
     const Shape& shape() const { return shape_; }
-    /// Memory of the words, row after row.
+    /// Returns the memory of the words, row by row.
     const BackendBuffer& memory() const { return buffer_; }
     /// Returns a view of the masks. `space` must be the backend's memory space.
     template <MemorySpace space>
     BitMaskView<std::uint32_t, space> view() {
         return {buffer_.as<std::uint32_t>(), shape_};
     }
-    /// The same for a read-only view.
+    /// Returns a read-only view of the masks. `space` must be the backend's memory space.
     template <MemorySpace space>
     BitMaskView<const std::uint32_t, space> view() const {
         return {buffer_.as<std::uint32_t>(), shape_};
@@ -148,19 +148,20 @@ void pack_mask(HostView<const std::uint8_t> from, HostBitMaskView<std::uint32_t>
 /// shapes differ.
 void unpack_mask(HostBitMaskView<const std::uint32_t> from, HostView<std::uint8_t> to);
 
-/// The part of an image that is searched for objects: clears all bits of masks outside of it.
+/// Region of an image that is searched for objects. Masks are cleared outside of it.
 class MaskRegion {
 public:
-    /// The region is the pixels of `image` that are not 0 (one channel, one frame), for masks of the same size.
+    /// Makes a region from the pixels of `image` that are not 0, for masks of the same size. `image` has one channel
+    /// and one frame.
     MaskRegion(HostView<const std::uint8_t> image, Executor& executor);
-    /// The region is the union of the zones, clipped to the image. Throws Error{usage} if a zone is completely
+    /// Makes a region from the union of the zones, clipped to the image. Throws Error{usage} if a zone is completely
     /// outside.
     MaskRegion(std::span<const Zone> zones, const Shape& shape, Executor& executor);
 
     /// Clears the bits outside of the region in every frame. Throws Error{usage} if the masks have another
     /// size.
     void apply(HostBitMaskView<std::uint32_t> masks) const;
-    /// The same, queued on the executor's stream.
+    /// Queues the same operation on the executor's stream.
     void apply(DeviceBitMaskView<std::uint32_t> masks) const;
 
 private:
@@ -173,7 +174,7 @@ private:
 
 /// Dilation, erosion, opening and closing of bit masks (moving-object report, step 6). Pixels outside of the
 /// image are neutral in every phase: unset for a dilation, set for an erosion. Input and output have the same
-/// shape and must not overlap. The method, shifts of whole words, is that of DilationSteps.
+/// shape and must not overlap. Whole words are shifted, as described at DilationSteps.
 class MaskMorphology {
 public:
     /// Prepares an operation on masks of `shape`; its channels are ignored. Throws Error{usage} if the shape is
@@ -187,7 +188,7 @@ public:
     /// Runs on the executor's threads and returns when done. Throws Error{usage} if the masks have another
     /// shape.
     void run(HostBitMaskView<const std::uint32_t> in, HostBitMaskView<std::uint32_t> out);
-    /// The same, queued on the executor's stream.
+    /// Queues the same operation on the executor's stream.
     void run(DeviceBitMaskView<const std::uint32_t> in, DeviceBitMaskView<std::uint32_t> out);
 
 private:
@@ -223,15 +224,15 @@ public:
     /// Error{usage} if the size or the shape is not allowed.
     MaskMedian(int size_px, const Shape& shape, Executor& executor);
 
-    /// Shape of the masks, with one channel.
+    /// Returns the shape of the masks, with one channel.
     const Shape& shape() const { return shape_; }
-    /// Side of the window.
+    /// Returns the side of the window in pixels.
     int size_px() const { return size_px_; }
 
     /// Runs on the executor's threads and returns when done. Throws Error{usage} if the masks have another
     /// shape.
     void run(HostBitMaskView<const std::uint32_t> in, HostBitMaskView<std::uint32_t> out) const;
-    /// The same, queued on the executor's stream.
+    /// Queues the same operation on the executor's stream.
     void run(DeviceBitMaskView<const std::uint32_t> in, DeviceBitMaskView<std::uint32_t> out) const;
 
 private:

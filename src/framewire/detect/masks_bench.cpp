@@ -28,7 +28,7 @@ struct Operation {
     int diameter;
 };
 
-// A mask of 0 and 255 with blobs and specks that move in front of the synthetic scene.
+// Returns a mask of 0 and 255 with blobs and specks that move in front of the synthetic scene.
 HostImage moving_mask() {
     HostImage before(frame_shape), blobs(frame_shape), specks(frame_shape);
     fill_scene(before.view(), 1);
@@ -151,7 +151,7 @@ namespace mask_median_bench {
 
 constexpr auto frame_shape = bench_frame.with_channels(1);
 
-// A mask of 0 and 255 with moving blobs, and specks in and beside them.
+// Returns a mask of 0 and 255 with moving blobs, and specks in and beside them.
 HostImage moving_mask() {
     HostImage before(frame_shape), blobs(frame_shape), specks(frame_shape);
     fill_scene(before.view(), 1);

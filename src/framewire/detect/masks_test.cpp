@@ -217,7 +217,7 @@ namespace mask_median_test {
 using MaskMedianTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(MaskMedianTest);
 
-// Sets `percent` of the pixels, in patches, so that the majority of a window is near the half.
+// Sets `percent` of the pixels, in patches, so that about half of the pixels in many windows are set.
 void fill_mask(HostView<std::uint8_t> image, int percent) {
     std::mt19937 random(static_cast<unsigned>(kit::seed()) + static_cast<unsigned>(percent));
     for (int frame = 0; frame < image.shape().frames; ++frame)
@@ -289,7 +289,7 @@ TEST_P(MaskMedianTest, EqualsTheDefinitionForLargeMasks) {
     check(GetParam(), 63, {1, 67, 2112, 1}, 50);
 }
 
-// Extreme counts: all pixels set, and windows with one pixel more or fewer than half.
+// Covers extreme counts: all pixels set, and windows with one pixel more or fewer than half.
 TEST_P(MaskMedianTest, MajorityIsMoreThanTheHalf) {
     for (const int size_px : {3, 7, 9, 15, 31, 63}) {
         const Shape shape{1, size_px, size_px, 1};

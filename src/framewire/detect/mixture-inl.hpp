@@ -33,8 +33,8 @@ using Words = hn::Repartition<std::uint16_t, Floats>;
 using V = hn::VFromD<Floats>;
 using M = hn::MFromD<Floats>;
 
-// A vector of floats holds every other pixel of a vector of words of the same size, so that words become floats
-// with a mask and a shift.
+// A vector of floats holds every other pixel of a vector of words of the same size, so that a mask and a shift turn
+// words into floats.
 constexpr int lanes = static_cast<int>(hn::MaxLanes(Floats()));
 constexpr int parts = block_px / lanes, pair_px = 2 * lanes;
 static_assert(block_px % pair_px == 0);
@@ -85,19 +85,19 @@ HWY_INLINE void load_values(const std::uint8_t* pixels, V* to) {
     split(hn::ShiftLeft<8>(hn::PromoteTo(Words(), bytes)), to);
 }
 
-// New mean and variance of a mode, not yet rounded; `share` is its learning rate.
+// Returns the new mean of a mode, not yet rounded; `share` is the learning rate of the mode.
 HWY_INLINE V learned_mean(const MixtureStep& step, V mean, V difference, V share) {
     return hn::Add(hn::Sub(mean, hn::Mul(share, difference)), set(step.offset));
 }
 
-// The variance is clamped to [var_min, var_max] before the dithering offset is added.
+// Returns the new variance of a mode, not yet rounded: clamped to [var_min, var_max], plus the dithering offset.
 HWY_INLINE V learned_variance(const MixtureTerms& terms, const MixtureStep& step, V variance, V distance, V share) {
     const auto spread = hn::Sub(hn::Mul(distance, set(1 / value_unit)), variance);
     const auto moved = hn::Add(variance, hn::Mul(share, spread));
     return hn::Add(hn::Min(hn::Max(moved, set(terms.var_min)), set(terms.var_max)), set(step.offset));
 }
 
-// Returns what pixels are compared with for a mode of that variance; see mixture_reach().
+// Returns mixture_reach() of a mode with that variance, rounded up.
 HWY_INLINE V reach_of(const MixtureTerms& terms, V variance) {
     // Squared distances are whole numbers, so comparing with the next whole number gives the same result.
     const auto whole =
@@ -112,12 +112,12 @@ HWY_INLINE void store_levels(hn::VFromD<Words> means, std::uint8_t* to) {
     hn::StoreU(hn::DemoteTo(bytes, hn::BitCast(hn::RebindToSigned<Words>(), level)), bytes, to);
 }
 
-// A block whose pixels have one mode each, of weight 1, as most blocks do. A pair of vectors passes through all
+// Block whose pixels have a single mode each, of weight 1, as most blocks do. Each pair of vectors goes through all
 // steps in registers.
 template <int channels>
 class SoleBlock {
 public:
-    // Parameters as for Block.
+    // Takes the same parameters as Block.
     HWY_INLINE SoleBlock(const MixtureTerms& terms, const MixtureStep& step, const std::uint8_t* pixels,
                          std::int64_t channel_stride, std::uint16_t* features)
         : terms_(terms), step_(step), pixels_(pixels), channel_stride_(channel_stride), features_(features) {}
@@ -154,7 +154,8 @@ public:
         return true;
     }
 
-    // Like Block::keep(). Returns the smallest reach, at most 255, spread over a vector.
+    // Stores levels and reaches like Block::keep(). Returns a vector whose smallest lane is the smallest reach, at
+    // most 255.
     HWY_INLINE hn::VFromD<Words> keep(std::uint8_t* means, std::uint16_t* reaches) const {
         auto least = hn::Set(Words(), 255);
         for (int pair = 0; pair < pairs; ++pair) {
@@ -173,7 +174,7 @@ public:
 private:
     static constexpr int pairs = parts / 2;
 
-    // The features of a pair of vectors: number 0 is the variances, then the means of each channel.
+    // Returns a feature of a pair of vectors: number 0 is the variances, number 1 + c the means of channel c.
     HWY_INLINE std::uint16_t* feature(int pair, int number) const {
         return features_ + number * block_px + pair * pair_px;
     }
@@ -185,9 +186,8 @@ private:
     std::uint16_t* features_;
 };
 
-// A block of pixels, with its model in memory and its weights in registers. All vectors of the block pass
-// through each step together, so that each branch is taken once for all of them, which makes a misprediction
-// cheaper.
+// A block of pixels, with its model in memory and its weights in registers. All vectors of the block go through each
+// step together, so that each branch is decided once per block and mispredictions cost less.
 template <int channels>
 class Block {
 public:
@@ -208,8 +208,8 @@ public:
                 load_values(pixels + c * channel_stride + part * lanes, values_[c] + part);
     }
 
-    // Updates the model and returns the bits of the pixels that are neither background nor shadow, and of those
-    // that are shadow.
+    // Updates the model. Sets the bits of `foreground` for pixels that are neither background nor shadow, and those
+    // of `shadow` for shadow pixels.
     HWY_INLINE void update(std::uint32_t& foreground, std::uint32_t& shadow) {
         foreground = shadow = 0;
         if (modes_ == 0)
@@ -256,9 +256,9 @@ public:
         return all;
     }
 
-    // After an update, stores what pixels are compared with in frames that they do not learn from
-    // (MixtureBlocks), for mode `mode`. `total` holds the weights of the modes before. Returns false and stores
-    // nothing if the mode is not background for any pixel.
+    // After an update, stores the levels and reaches of mode `mode` for frames from which the block does not learn
+    // (MixtureBlocks). `total` holds the sum of the previous modes' weights. Returns false and stores nothing if the
+    // mode is not background for any pixel.
     HWY_INLINE bool keep(int mode, V* total, std::uint8_t* means, std::uint16_t* reaches) const {
         M counts[parts];
         auto any_counts = none();
@@ -286,9 +286,9 @@ public:
         return true;
     }
 
-    // After an update: returns how many modes its pixels use at most.
+    // After an update, returns the most modes that any pixel uses.
     HWY_INLINE int modes() const { return modes_; }
-    // After an update: returns true if every pixel has a single mode of weight 1.
+    // After an update, returns true if every pixel has a single mode of weight 1.
     HWY_INLINE bool is_sole() const {
         if (modes_ != 1) return false;
         auto sole = hn::Not(none());
@@ -301,17 +301,17 @@ public:
     }
 
 private:
-    // Features of mode `mode` for vectors `part` and `part` + 1: number 0 is the variances, then the means of
-    // each channel.
+    // Returns a feature of mode `mode` for vectors `part` and `part` + 1: number 0 is the variances, number 1 + c the
+    // means of channel c.
     HWY_INLINE std::uint16_t* feature(int mode, int part, int number) const {
         return features_ + mode * feature_stride_ + number * block_px + part * lanes;
     }
 
-    // Decay of a weight by the learning rate and complexity reduction.
+    // Returns a weight after its decay by the learning rate and complexity reduction.
     HWY_INLINE V decayed(V weight) const { return hn::Sub(hn::Mul(set(step_.keep), weight), set(step_.decay)); }
     // Zeroes weights that complexity reduction has used up.
     HWY_INLINE V kept(V weight) const { return hn::IfThenZeroElse(hn::Lt(weight, set(step_.decay)), weight); }
-    // Share of a difference that a mode learns, given its weight after the gain.
+    // Returns the share of a difference that a mode learns, given its weight after the gain.
     HWY_INLINE V share_of(V gained) const { return hn::Min(hn::Div(set(step_.gain), gained), set(1)); }
 
     // Loads the weights of a mode and lets them decay. Returns false if no pixel uses the mode.
@@ -392,14 +392,14 @@ private:
         if (!all || !counts || terms_.near_distance > terms_.background_distance) return false;
         // Modes after the last used one are not visited again.
         const int held = modes_;
-        // All weights decay, also those of the modes that did not match.
+        // All weights decay, including those of the modes that did not match.
         for (modes_ = 1; modes_ < held && load_weights(modes_); ++modes_) add_to_total(modes_);
         normalize();
         store_weights();
         return true;
     }
 
-    // The same for the other modes and the pixels that do not belong to their first mode.
+    // Handles the other modes, for pixels that do not belong to their first mode.
     HWY_INLINE void match_others() {
         const int held = modes_;
         for (modes_ = std::min(held, 1); modes_ < held && load_weights(modes_); ++modes_) {
@@ -419,7 +419,7 @@ private:
         }
     }
 
-    // Reduces the mask `open`, a pair, to the pixels that belong to the mode, and updates its mean, variance
+    // Reduces the pair of masks `open` to the pixels that belong to the mode, and updates its mean, variance
     // and weight for them.
     HWY_INLINE void learn(int mode, int part, M* open) {
         V variance[2], mean[channels][2], difference[channels][2], distance[2];
@@ -451,8 +451,8 @@ private:
         store_where(open, learned, variance, feature(mode, part, 0));
     }
 
-    // Moves a mode that has gained weight before all modes that are not heavier, for the pixels in `near`, a
-    // pair.
+    // Moves a mode that has gained weight before all modes that are not heavier, for the pixels in the pair of masks
+    // `near`.
     HWY_INLINE void promote(int mode, int part, M* near) {
         for (; mode > 0; --mode) {
             auto *here = weight_[mode] + part, *before = weight_[mode - 1] + part;
@@ -537,7 +537,7 @@ private:
             if (any_of_pair(fresh + part)) begin_mode(part, fresh + part);
     }
 
-    // The same for a pair of vectors.
+    // Starts a mode for the pixels `fresh` of a pair of vectors.
     HWY_INLINE void begin_mode(int part, const M* fresh) {
         V new_weight[2];
         for (int i = 0; i < 2; ++i) {
@@ -549,7 +549,7 @@ private:
             const auto others = hn::Gt(weight_[0][part + i], hn::Zero(Floats()));
             new_weight[i] = hn::IfThenElse(others, set(step_.gain), set(most_stored));
         }
-        // From the last place up: the new mode goes before all modes that are not heavier, which move back.
+        // Works from the last place up: the new mode goes before all modes that are not heavier, which move back.
         for (int mode = modes_ - 1; mode >= 0; --mode) {
             auto* const weight = weight_[mode] + part;
             M here[2], moved[2];
@@ -580,7 +580,7 @@ private:
         }
     }
 
-    // Dot product over the channels, in a fixed order.
+    // Returns the dot product over the channels, in a fixed order.
     HWY_INLINE static V sum_of_products(const V* a, const V* b) {
         auto sum = hn::Mul(a[0], b[0]);
         for (int c = 1; c < channels; ++c) sum = hn::Add(sum, hn::Mul(a[c], b[c]));

@@ -54,11 +54,11 @@ HWY_INLINE void for_channels(Body&& body) {
     }
 }
 
-// Squared differences of levels below 15; the last entry stands for all larger ones.
+// Squares of differences below 15 levels; the last entry is for all larger differences.
 HWY_ALIGN constexpr std::uint8_t squares[16] = {0, 1, 4, 9, 16, 25, 36, 49, 64, 81, 100, 121, 144, 169, 196, 255};
 
-// Returns true if all pixels of a block are nearer than `nearest` to their first modes. If false, they may
-// still be background.
+// Returns true if all pixels of a block are nearer than `nearest` to their first modes. If not, they may still be
+// background.
 template <int channels>
 HWY_INLINE bool all_near(const BlockPixels& pixels, const std::uint8_t* means, std::uint8_t nearest) {
     const Bytes d;
@@ -109,9 +109,8 @@ HWY_INLINE std::uint32_t out_of_reach(const BlockPixels& pixels, int modes, cons
     return all;
 }
 
-// Returns the share of a pixel's difference that its only mode, of weight 1, learns. Returns a negative number
-// if a pixel can belong to its first mode without being background, or if the update would not leave the weight
-// as it is.
+// Returns the share of a pixel's difference that its only mode, of weight 1, learns. Returns a negative number if a
+// pixel can belong to its first mode without being background, or if the update would change the weight.
 float share_of_sole(const MixtureTerms& terms, const MixtureStep& step) {
     // The weight after one update, before normalisation.
     const float gained = step.keep * most_stored - step.decay + step.gain;
@@ -120,11 +119,11 @@ float share_of_sole(const MixtureTerms& terms, const MixtureStep& step) {
     return stays && is_background ? std::min(step.gain / gained, 1.0f) : -1;
 }
 
-// State of a block between frames: the most modes that any of its pixels uses, or this value if each pixel has
-// a single mode of weight 1.
+// Value in MixtureBlocks::kinds of a block whose pixels have a single mode each, of weight 1. For all other blocks
+// the value is the most modes that any of their pixels uses.
 constexpr std::uint8_t sole_modes = most_mixtures + 1;
 
-// A row of an image and of its masks.
+// One row of an image and of its masks.
 struct MixtureRow {
     BlockPixels pixels;  // pixels of the first block; whole blocks are readable, whatever the width
     int width;
@@ -139,7 +138,7 @@ struct MixtureRow {
     }
 };
 
-// The models of a row of blocks. They learn from its pixels or only classify them.
+// The models of a row of blocks, which learn from the row's pixels or only classify them.
 template <int channels>
 class RowModel {
 public:
@@ -152,7 +151,8 @@ public:
           row_(row),
           first_(std::int64_t{y} * layout.row_blocks) {}
 
-    // `keeps`: the row does not learn from the next frame, so what classify() needs is stored.
+    // Learns from the row's pixels. If `keeps` is set, the row does not learn from the next frame, so this also
+    // stores what classify() needs.
     void learn(bool keeps) {
         const auto sole_share = share_of_sole(terms_, step_);
         for (int word = 0; word < layout_.row_blocks; ++word) {
@@ -170,16 +170,17 @@ public:
         }
     }
 
-    // Passes over all blocks first; meanwhile the models that the second pass needs arrive from memory.
+    // Classifies the row in two passes over its blocks. During the first one, the models that the second one needs
+    // arrive from memory.
     void classify() {
         constexpr std::uint32_t open = 1;
-        // Bytes; with a shorter distance the block is done before its data arrives.
+        // Distance in bytes; with a shorter one, a block would be processed before its data arrives.
         constexpr auto means_ahead = 16 * block_px * channels;
         for (int word = 0; word < layout_.row_blocks; ++word) {
             const auto block = first_ + word;
             hwy::Prefetch(means(block) + means_ahead);
             hwy::Prefetch(means(block + 1) + means_ahead - 1);
-            // One bit stands for a block that needs the second pass.
+            // A single bit marks a block that needs the second pass.
             const bool near = all_near<channels>(pixels(word), means(block), blocks_.nearest[block]);
             if (!near) prefetch_levels(block);
             row_.put(word, near ? 0 : open, 0);
@@ -195,8 +196,8 @@ public:
     }
 
 private:
-    // Addresses of a block's data: the model's weights and features, and the stored levels and reaches, mode by
-    // mode.
+    // These return addresses of a block's data: the model's weights and features, and the stored levels and reaches,
+    // mode by mode.
     HWY_INLINE std::uint16_t* weights(std::int64_t block) const { return blocks_.model + layout_.weights(0, block); }
     HWY_INLINE std::uint16_t* features(std::int64_t block) const { return blocks_.model + layout_.features(0, block); }
     HWY_INLINE std::uint8_t* means(std::int64_t block) const { return blocks_.means + block * block_px * channels; }
@@ -266,7 +267,7 @@ private:
         for (int mode = 0; mode < compared; ++mode) prefetch_levels(block, mode);
     }
 
-    // The same for a block that does not learn and whose pixels are not all near their first modes.
+    // Prefetches the levels of a block that does not learn and whose pixels are not all near their first modes.
     HWY_INLINE void prefetch_levels(std::int64_t block) const {
         if (blocks_.compared[block] > 0) hwy::Prefetch(reaches(block));
         for (int mode = 1; mode < blocks_.compared[block]; ++mode) prefetch_levels(block, mode);
@@ -331,7 +332,7 @@ namespace framewire {
 HWY_EXPORT(update_row);
 HWY_EXPORT(split_three);
 
-// Gray rows are copied; there is nothing to separate.
+// Separates the channels of BGR rows; gray rows are only copied.
 void split_channels(const std::uint8_t* row, int width, int channels, const ChannelRows& rows, int y) {
     if (channels == 3)
         HWY_DYNAMIC_DISPATCH(split_three)(row, width, rows.row(y), rows.channel_stride);
@@ -372,7 +373,7 @@ void MixtureBackground::run(HostView<const std::uint8_t> frames, HostBitMaskView
     check(frames, foreground, shadows);
     const auto count = frames.shape().frames;
     auto& seen = clock_.as<MixtureClock>()->frames_seen;
-    // A row passes through all frames while its model is in a core's cache.
+    // Processes all frames for one row before the next row, while the row's model is in the core's cache.
     strips_.for_strips([&](const ImageRows<std::uint8_t>& strip) {
         const auto rows = rows_in(strip);
         for (int y = rows.range.begin; y < rows.range.end; ++y)
@@ -413,7 +414,7 @@ ParameterInfo real(std::string_view name, std::string_view help, double minimum,
     return {.name = name, .help = help, .minimum = minimum, .maximum = maximum};
 }
 
-// Throws if a variance that must not be above another one is.
+// Throws Error{usage} if `smaller` is above `larger`.
 void require_order(std::string_view less, double smaller, std::string_view more, double larger) {
     if (smaller > larger)
         fail(ErrorCode::usage, "mixture: {} {} is above {}, which is {}", less, smaller, more, larger);
@@ -496,7 +497,7 @@ Shape one_frame(const Shape& shape) {
 
 }  // namespace
 
-// On the CPU, what rows that do not learn compare with is stored apart from the model, in fewer bytes.
+// On the CPU, the levels and reaches for rows that do not learn are stored separately from the model, in fewer bytes.
 MixtureBackground::MixtureBackground(const MixtureParameters& parameters, const Shape& shape, Executor& executor)
     : shape_(one_frame(shape)),
       terms_(mixture_terms(parameters)),

@@ -32,7 +32,7 @@ struct Frames {
 // The masks of a launch, one word per 32 pixels.
 struct Masks {
     std::uint32_t* foreground;
-    std::uint32_t* shadows;  // or null
+    std::uint32_t* shadows;  // null if no shadows are requested
     int row_words;
 };
 
@@ -42,7 +42,7 @@ __device__ float stored(float value, float offset) {
     return value + offset + whole - whole;
 }
 
-// Dot product. The order of the operations is fixed; see MixtureBackground.
+// Returns the dot product. The order of the operations is fixed; see MixtureBackground.
 template <int channels>
 __device__ float product(const float (&a)[channels], const float (&b)[channels]) {
     float sum = a[0] * b[0];
@@ -95,7 +95,7 @@ struct Pixel {
         }
     }
 
-    // For rows that do not learn from the frame: compares with the background modes in whole levels.
+    // Classifies a pixel of a row that does not learn: compares it with the background modes in whole levels.
     __device__ void classify(const MixtureTerms& terms, const float (&values)[channels]) {
         background = shadow = false;
         float total = 0;
@@ -135,8 +135,7 @@ struct Pixel {
             }
         }
         if (modes[1].weight == 0) {
-            // The weight of an only mode is the total weight: the result of the division below, without
-            // dividing.
+            // A single mode gets the total weight, which the division below would also give.
             modes[0].weight = modes[0].weight > 0 ? most_stored : 0;
         } else {
             // Weights add up to weight_unit again.
@@ -213,7 +212,7 @@ private:
         Mode<channels> fresh{modes[0].weight > 0 ? step.gain : most_stored, terms.var_init, {}};
 #pragma unroll
         for (int c = 0; c < channels; ++c) fresh.mean[c] = values[c];
-            // From the last place up: the new mode goes before all modes that are not heavier, which move back.
+            // Works from the last place up: the new mode goes before all modes that are not heavier, which move back.
 #pragma unroll
         for (int index = most_mixtures - 1; index >= 0; --index) {
             if (index > 0 && !(modes[index - 1].weight > fresh.weight))
@@ -232,7 +231,8 @@ __device__ void load_values(const Frames& frames, int frame, int y, int x, std::
     for (int c = 0; c < channels; ++c) values[c] = __ldg(pixel + c);
 }
 
-// One thread per pixel. Steps are computed once per block for up to `steps_at_once` frames, in shared memory.
+// Updates or classifies, one thread per pixel. Steps are computed once per block for up to `steps_at_once` frames, in
+// shared memory.
 template <int channels>
 __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
     mixture_kernel(Frames frames, Masks masks, MixtureTerms terms, MixtureLayout layout, std::uint16_t* model,

@@ -12,20 +12,19 @@
 
 namespace framewire {
 
-/// Parameters of MixtureBackground, with the names of OpenCV's BackgroundSubtractorMOG2. The defaults are
-/// OpenCV's too, except for the history, the number of Gaussians, the least variance, the shadows, and
-/// `learn_every`, which OpenCV lacks: on scenes that nobody tuned for, these find more of what moves, in half
-/// the time.
+/// Parameters of MixtureBackground, with the names of OpenCV's BackgroundSubtractorMOG2. The defaults are OpenCV's
+/// too, except for the history, the number of Gaussians, the least variance, the shadows, and `learn_every`, which
+/// OpenCV lacks: without tuning for a scene, these values find more of what moves, in half the time.
 struct MixtureParameters {
     int history = 200;            ///< frames that the model remembers
     float var_threshold = 16;     ///< squared distance, in variances, within which a pixel is background
-    float var_threshold_gen = 9;  ///< the same, within which it belongs to a Gaussian, which then learns from it
+    float var_threshold_gen = 9;  ///< squared distance, in variances, within which a Gaussian learns from a pixel
     int mixtures = 3;             ///< Gaussians per pixel, 1 to most_mixtures
     float var_init = 15;          ///< variance of a new Gaussian; variances are up to 255
     /// Limits that variances are clamped to.
     float var_min = 15;
     float var_max = 75;
-    float complexity_reduction = 0.05f;  ///< share of the history that proves a Gaussian; 0 keeps all
+    float complexity_reduction = 0.05f;  ///< share of the history that a Gaussian needs to be kept; 0 keeps all
     float background_ratio = 0.9f;       ///< the heaviest Gaussians up to this sum of weights are background
     bool shadows = false;                ///< detect shadows; in gray frames everything darker looks like one
     float shadow_threshold = 0.5f;       ///< how dark a shadow may be, as a share of the background
@@ -35,7 +34,7 @@ struct MixtureParameters {
     friend bool operator==(const MixtureParameters&, const MixtureParameters&) = default;
 };
 
-/// The parameters as OpenCV's defaults have them.
+/// The default parameters of OpenCV.
 inline constexpr MixtureParameters opencv_mixture{
     .history = 500, .mixtures = 5, .var_min = 4, .shadows = true, .learn_every = 1};
 
@@ -81,7 +80,7 @@ struct MixtureStep {
     float gain;    ///< the learning rate as a weight
     float decay;   ///< what complexity reduction subtracts from every weight
     float offset;  ///< dithering offset from -1/2 to 1/2, added before rounding to nearest
-    int turn;  ///< rows whose number modulo learn_every is this learn; -1: all rows. The other rows are only classified
+    int turn;  ///< remainder modulo learn_every of the rows that learn; other rows are only classified; -1: all learn
 };
 
 /// Returns true if row `y` learns from the frame of `step`.
@@ -102,8 +101,8 @@ FRAMEWIRE_HOST_DEVICE inline float mixture_level(float mean) {
 /// Largest reach, which is stored in 16 bits.
 inline constexpr float most_reach = 65535;
 
-/// Returns the bound of the squared distance, in levels, below which a pixel of a row that does not learn is
-/// background. It need not be whole. `variance` is a stored one.
+/// Returns the reach of a mode: the squared distance, in levels, below which a pixel of a row that does not learn is
+/// background. It need not be whole. `variance` is in stored units.
 FRAMEWIRE_HOST_DEVICE inline float mixture_reach(const MixtureTerms& terms, float variance) {
     const float reach = terms.background_distance * variance * (1 / (value_unit * value_unit));
     return reach < most_reach ? reach : most_reach;
@@ -122,7 +121,7 @@ FRAMEWIRE_HOST_DEVICE inline MixtureStep mixture_step(const MixtureTerms& terms,
     const float turn_rate = frame_rate * static_cast<float>(turns ? terms.learn_every : 1);
     const float rate = turn_rate < 1 ? turn_rate : 1;
     const float gain = rate * weight_unit;
-    // The row's own count of steps, from 1.
+    // Number of the row's learning step, from 1.
     const auto step =
         1 + (turns ? first_frames + (seen - first_frames) / static_cast<std::uint32_t>(terms.learn_every) : seen);
     const auto turn = static_cast<std::uint32_t>(step) * 0x9E3779B9u >> 25;
@@ -168,15 +167,15 @@ struct MixtureLayout {
     std::int64_t bytes() const { return weight_bytes() * (2 + channels); }
 };
 
-/// A model in host memory, and what is known about its blocks between frames: the whole levels that pixels are
+/// A model in host memory, and data of its blocks that is kept between frames: the whole levels that pixels are
 /// compared with in frames that they do not learn from.
 struct MixtureBlocks {
     std::uint16_t* model;
-    std::uint8_t* kinds;     ///< per block: how many modes its pixels use
-    std::uint8_t* compared;  ///< per block: how many modes are background for any pixel
-    std::uint8_t* means;     ///< per mode, block and channel: 32 results of mixture_level()
-    std::uint16_t* reaches;  ///< per mode and block: 32 results of mixture_reach(), 0 if a mode is not background
-    std::uint8_t* nearest;   ///< per block: the smallest reach of its first modes, at most 255
+    std::uint8_t* kinds;     ///< number of modes that its pixels use, per block
+    std::uint8_t* compared;  ///< number of modes that are background for any pixel, per block
+    std::uint8_t* means;     ///< 32 results of mixture_level() per mode, block and channel
+    std::uint16_t* reaches;  ///< 32 results of mixture_reach() per mode and block, 0 if a mode is not background
+    std::uint8_t* nearest;   ///< smallest reach of the first modes, at most 255, per block
 };
 
 /// Number of frames that a model has processed and, on CUDA, the number of finished blocks of the running
@@ -186,11 +185,11 @@ struct MixtureClock {
     std::uint32_t blocks_done;
 };
 
-/// Background subtraction for scenes whose light changes and whose leaves move: an adaptive mixture of
-/// Gaussians per pixel, whose number adapts too (Zivkovic, "Improved adaptive Gaussian mixture model for
-/// background subtraction", ICPR 2004; Zivkovic and van der Heijden, "Efficient adaptive density estimation per
-/// image pixel", Pattern Recognition Letters 27, 2006), with shadow detection (Prati et al., PAMI 25, 2003).
-/// The parameters are those of OpenCV's BackgroundSubtractorMOG2, and so is the method, with these exceptions:
+/// Background subtraction for scenes with changing light and moving leaves: each pixel has a mixture of Gaussians
+/// whose parameters and number adapt (Zivkovic, "Improved adaptive Gaussian mixture model for background
+/// subtraction", ICPR 2004; Zivkovic and van der Heijden, "Efficient adaptive density estimation per image pixel",
+/// Pattern Recognition Letters 27, 2006), with shadow detection (Prati et al., PAMI 25, 2003). The parameters are
+/// those of OpenCV's BackgroundSubtractorMOG2, and so is the method, with these exceptions:
 /// - The model of a pixel is stored in 16-bit numbers. A dithering offset that cycles with the frame number is added
 ///   before rounding, so that the small changes of a low learning rate are kept on average (MixtureStep).
 /// - A pixel that has no Gaussian yet is background: nothing moves in the first frame.
@@ -218,18 +217,16 @@ public:
     /// the executor's threads and returns when done.
     void run(HostView<const std::uint8_t> frames, HostBitMaskView<std::uint32_t> foreground,
              HostBitMaskView<std::uint32_t> shadows = {});
-    /// The same for one frame whose rows `make` writes, each exactly once, on the executor's threads. CPU
-    /// backend only.
+    /// Processes one frame whose rows `make` writes, each exactly once, on the executor's threads. CPU backend only.
     void run(const MakeChannelRows& make, HostBitMaskView<std::uint32_t> foreground);
-    /// The same, queued on the executor's stream in one launch, which a CUDA graph may hold and replay.
+    /// Queues the same operation on the executor's stream in one launch, which a CUDA graph may record and replay.
     void run(DeviceView<const std::uint8_t> frames, DeviceBitMaskView<std::uint32_t> foreground,
              DeviceBitMaskView<std::uint32_t> shadows = {});
 
     /// Draws the background as a picture with the frames' height, width and channels: the mean of each pixel's
-    /// heaviest Gaussian, rounded half up; 0 before the first frame. Any strides. On CUDA the call is queued on
-    /// the executor's stream.
+    /// heaviest Gaussian, rounded half up; 0 before the first frame. `picture` may have any strides.
     void draw_background(HostView<std::uint8_t> picture) const;
-    /// On the GPU; queued on the executor's stream.
+    /// Queues the same operation on the executor's stream.
     void draw_background(DeviceView<std::uint8_t> picture) const;
 
 private:
@@ -254,15 +251,15 @@ private:
     MixtureLayout layout_;
     Executor* executor_;
     BackendBuffer model_;
-    // CPU only: what is known about blocks between frames (MixtureBlocks).
+    // CPU only: data of blocks that is kept between frames (MixtureBlocks).
     std::vector<std::uint8_t> kinds_, compared_, nearest_;
     HostBuffer means_, reaches_;
     RowStrips strips_;     // CPU only: rows with planar channels
     BackendBuffer clock_;  // a MixtureClock; on CUDA a replayed graph continues its count
 };
 
-/// Writes row `y`, `width` pixels of 1 or 3 `channels`, to `rows` in planar order, on the calling thread. No
-/// overlap.
+/// Writes row `y`, `width` pixels of 1 or 3 `channels`, to `rows` in planar order, on the calling thread. `row` and
+/// `rows` must not overlap.
 void split_channels(const std::uint8_t* row, int width, int channels, const ChannelRows& rows, int y);
 
 }  // namespace framewire

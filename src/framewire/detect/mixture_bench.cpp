@@ -18,7 +18,7 @@ namespace {
 
 constexpr double moving_share = 0.02;
 
-// Objects that move in a still scene with sensor noise.
+// Returns frames of objects that move in a still scene with sensor noise.
 HostImage scene_frames(int count, int channels) {
     const auto shape = bench_frame.with_channels(channels);
     HostImage scene(shape), frames(shape.with_frames(count));
@@ -29,7 +29,7 @@ HostImage scene_frames(int count, int channels) {
     return frames;
 }
 
-// The fewest bytes per frame: the image, the mask, and one Gaussian of each pixel read and written.
+// Returns the fewest bytes per frame: the image, the mask, and one Gaussian of each pixel read and written.
 double least_bytes(const Shape& shape, int batch) {
     const MixtureLayout one_mode(shape.with_frames(1), 1);
     return static_cast<double>(shape.frame_bytes()) + static_cast<double>(bit_mask_bytes(shape.with_frames(1))) +
@@ -80,7 +80,7 @@ void bench_cpu(Session& session, int channels) {
         peer->apply(cv::Mat(shape.height, shape.width, CV_8UC(channels), data), peer_mask);
         peer_turn = (peer_turn + 1) % frame_count;
     });
-    // The models have seen many frames, as those of a camera have.
+    // Lets the models see many frames first, like those of a camera.
     for (int frame = 0; frame < frame_count; ++frame) {
         candidates[0]();
         candidates[2]();

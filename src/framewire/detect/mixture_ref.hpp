@@ -32,7 +32,8 @@ public:
           shape_(shape.with_frames(1)),
           pixels_(static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width)) {}
 
-    /// Writes 255 to `foreground` and `shadows` for such pixels, else 0; both have one channel.
+    /// Writes 255 to `foreground` for foreground pixels and to `shadows` for shadow pixels, else 0; both have one
+    /// channel.
     void run(HostView<const std::uint8_t> frames, HostView<std::uint8_t> foreground, HostView<std::uint8_t> shadows) {
         for (int frame = 0; frame < frames.shape().frames; ++frame, ++seen_) {
             const auto step = mixture_step(terms_, seen_);
@@ -70,7 +71,7 @@ private:
     // Adds the dithering offset and rounds to nearest, half to even.
     static float stored(float value, const MixtureStep& step) { return std::nearbyint(value + step.offset); }
 
-    // The order of the operations is that of the other implementations.
+    // Returns the dot product, with the same order of operations as the other implementations.
     float product(const float* a, const float* b) const {
         float sum = a[0] * b[0];
         for (int c = 1; c < shape_.channels; ++c) sum = sum + a[c] * b[c];
@@ -119,7 +120,7 @@ private:
         return verdict;
     }
 
-    // For rows that do not learn: compares with the background modes in whole levels.
+    // Classifies a pixel of a row that does not learn: compares it with the background modes in whole levels.
     Verdict classify(const Pixel& pixel, const float* values) const {
         const auto& modes = pixel.modes;
         float total = 0;
@@ -133,7 +134,7 @@ private:
         return terms_.shadows && is_shadow(modes, values) ? Verdict::shadow : Verdict::foreground;
     }
 
-    // A pixel is a shadow if a scaled-down background colour is near it (Prati et al. 2003).
+    // Returns true if the pixel is a shadow: a scaled-down background colour is near it (Prati et al. 2003).
     bool is_shadow(const std::vector<Mode>& modes, const float* values) const {
         float total = 0;
         for (const auto& mode : modes) {
@@ -151,7 +152,7 @@ private:
         return false;
     }
 
-    // Replaces the lightest Gaussian if all are in use, and keeps the list sorted.
+    // Starts a Gaussian, which replaces the lightest one if all are in use, and keeps the list sorted.
     void begin_mode(std::vector<Mode>& modes, const float* values, const MixtureStep& step) const {
         if (modes.size() == static_cast<std::size_t>(terms_.mixtures)) modes.pop_back();
         for (auto& mode : modes) mode.weight *= step.keep;

@@ -12,8 +12,8 @@
 namespace framewire {
 namespace {
 
-// Each pixel shows one of its three colours, rarely another one, sometimes at seven tenths of its light, always
-// with noise: modes appear, gain weight, change places and disappear.
+// Fills frames in which each pixel shows one of its three colours, rarely another one, sometimes at 70 % brightness,
+// always with noise: modes appear, gain weight, change places and disappear.
 void fill_flicker(HostView<std::uint8_t> frames, std::uint64_t salt) {
     std::mt19937_64 random(kit::seed() * 0x9E3779B97F4A7C15u + salt);
     const auto& shape = frames.shape();
@@ -126,7 +126,7 @@ kit::GuardedImage flicker(const Shape& shape, kit::Layout layout = {}) {
     return frames;
 }
 
-// Fewer frames under tools that slow the test down.
+// Returns `usual`, or a quarter of it under tools that slow the test down.
 int frame_count(int usual) { return kit::brief() ? usual / 4 : usual; }
 
 using MixtureTest = kit::BackendTest;
@@ -191,7 +191,7 @@ TEST_P(MixtureTest, EqualsTheReferenceWithOtherParameters) {
     }
 }
 
-// A still picture with little noise in which a few pixels change at times: blocks get a single Gaussian of
+// Shows a still picture with little noise in which a few pixels change at times: blocks get a single Gaussian of
 // weight 1 per pixel, lose that state and return to it.
 TEST_P(MixtureTest, EqualsTheReferenceInAStillScene) {
     const MixtureParameters others[] = {
@@ -240,8 +240,8 @@ TEST_P(MixtureTest, ShadowMaskIsOptional) {
     expect_equal(Runner(GetParam(), opencv_mixture, frames.view().shape())(frames, 20, false), want);
 }
 
-// Thousands of frames of a pixel that becomes brighter by one, at a rate so low that no step reaches a unit of
-// storage.
+// Shows pixels that become brighter by 2 levels, for 2000 frames at a learning rate so low that no step reaches a
+// stored unit.
 TEST_P(MixtureTest, AccumulatesStepsBelowAUnit) {
     const Shape shape{2000, 1, 32, 1};
     kit::GuardedImage frames(shape, {});
@@ -252,7 +252,7 @@ TEST_P(MixtureTest, AccumulatesStepsBelowAUnit) {
     EXPECT_EQ(results.background.view().data()[0], 101);
 }
 
-// A slow change of light is background; an object that passes is not, and its shadow is neither.
+// A slow change of light must stay background; a passing object must not, and its shadow must be neither.
 TEST_P(MixtureTest, SeparatesMotionFromLightAndShadow) {
     const Shape shape{400, 40, 100, 3};
     kit::GuardedImage frames(shape, {});

@@ -34,8 +34,7 @@ void DetectedObjects::download(int first) {
 
 void DetectedObjects::download() { download(std::min(downloaded_at_once, lists_.host().capacity())); }
 
-// Almost always one copy suffices. Only if a frame has more objects are they copied again, as many as there
-// are.
+// Almost always one copy suffices. If a frame has more objects, all objects are copied again.
 void DetectedObjects::wait() {
     transfer_.wait();
     const auto lists = this->lists<MemorySpace::host>();

@@ -69,7 +69,7 @@ struct ObjectRecord {
 /// follows the frame number as `"source":"name.jpg"`, with U+FFFD for bytes that are not valid UTF-8.
 std::string to_json_line(const ObjectRecord& objects);
 
-/// Returns only the value of "objects" in such a line, with its brackets.
+/// Returns only the value of "objects" in to_json_line(), with its brackets.
 std::string objects_json(std::span<const Component> objects, std::span<const float> scores = {});
 
 /// File formats of objects.

@@ -13,13 +13,13 @@
 
 namespace framewire {
 
-/// The chain of the moving-object report with a background picture, made of OpenCV calls (its table 5).
+/// The chain of the moving-object report with a background picture, made of OpenCV calls (table 5 of the report).
 class OpencvDetector {
 public:
     explicit OpencvDetector(const DetectorParameters& parameters)
         : parameters_(parameters), element_(opencv_element({parameters.shape, parameters.diameter_px})) {}
 
-    /// `picture` is a BGR image without gaps, as frames are.
+    /// Sets the background. `picture` is a BGR image without gaps, like the frames.
     void set_background(HostView<const std::uint8_t> picture) {
         grayscale(picture);
         blur();
