@@ -60,7 +60,7 @@ public:
     static constexpr int failures_allowed = 5;
     /// Window over which guesses are counted.
     static constexpr std::chrono::seconds failures_window{10};
-    /// Time after the right token in which its sender cannot be locked out.
+    /// Time for which a peer that sent the right token cannot be locked out.
     static constexpr std::chrono::hours known_for{24};
 
     /// If `token` is empty, every peer is let in.
