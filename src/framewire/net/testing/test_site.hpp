@@ -39,7 +39,7 @@ inline std::shared_ptr<http::Site> small_site() {
     return site;
 }
 
-/// A server with that site.
+/// A server with small_site().
 struct Served {
     explicit Served(ListenerOptions options = on_any_port()) : listener(std::move(options)) {
         listener.set_site(small_site());
