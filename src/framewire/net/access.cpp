@@ -25,7 +25,8 @@ namespace framewire::net {
 
 namespace {
 
-// The reason is "too many", not "not allowed", because an honest viewer behind the same address should try again later.
+// Returns the refusal for too many failed logins. The reason is "too many", not "not allowed", because an honest viewer
+// behind the same address should try again later.
 ServerError too_many_failures() {
     return {Refusal::too_many_viewers, fmt::format("{} logins failed from its address within {} s, the limit",
                                                    Gate::failures_allowed, Gate::failures_window.count())};
@@ -254,7 +255,8 @@ std::string to_text(const Bytes16& address) {
     return text.data();
 }
 
-// The peer is an IPv6 /64 network or a single IPv4 address, the same rule as peer_of() in tcp.cpp.
+// Returns the client at an address. Its peer is an IPv6 /64 network or a single IPv4 address, as in peer_of() of
+// tcp.cpp.
 TrustedProxies::Client client_at(Bytes16 address) {
     TrustedProxies::Client client{to_text(address), {}};
     if (!is_mapped(address)) std::fill(address.begin() + 8, address.end(), std::uint8_t{0});

@@ -70,7 +70,7 @@ public:
     Client(Client&&) noexcept;
     Client& operator=(Client&&) noexcept;
 
-    /// Size and format of the stream, as the server announced them.
+    /// Returns the size and format of the stream, as the server announced them.
     const StreamInfo& info() const;
 
     /// Waits for the next complete state and applies it; picture() then equals the server's R of state().version. A
@@ -79,26 +79,27 @@ public:
     /// ClientOptions::reconnect, or if the server violates the protocol.
     bool next();
 
-    /// The current picture. The view stays valid until next() is called again.
+    /// Returns the current picture. The view stays valid until next() is called again.
     HostView<const std::uint8_t> picture() const;
-    /// Version and metadata of picture().
+    /// Returns the version and metadata of picture().
     const StateHeader& state() const;
-    /// The bound of picture(): no byte differs from the server's frame by more.
+    /// Returns the bound of picture(): no byte differs from the server's frame by more.
     int threshold() const;
-    /// Blocks in which picture() may differ from the previous picture.
+    /// Returns the blocks in which picture() may differ from the previous picture.
     const codec::BlockSet& came() const;
-    /// Time since the server captured picture(), or nullopt until the clocks have been compared.
+    /// Returns the time since the server captured picture(), or nullopt until the clocks have been compared.
     std::optional<std::chrono::microseconds> age() const;
-    /// Capture time of picture() by this machine's clock, or nullopt until the clocks have been compared.
+    /// Returns the capture time of picture() by this machine's clock, or nullopt until the clocks have been compared.
     std::optional<Clock::time_point> captured() const;
     /// Returns true if the previous picture and packed() alone produce picture(). Otherwise a recording needs a
     /// keyframe here.
     bool follows() const;
-    /// The packed frame received last, in the format of codec/format.md. Valid until next() is called again.
+    /// Returns the packed frame received last, in the format of codec/format.md. Valid until next() is called again.
     ByteSpan packed() const;
-    /// Objects that the server detected in the frame of picture(). Their coordinate sums are not transmitted.
+    /// Returns the objects that the server detected in the frame of picture(). Their coordinate sums are not
+    /// transmitted.
     std::span<const Component> objects() const;
-    /// Statistics over all connections.
+    /// Returns the statistics over all connections.
     ClientCounts counts() const;
     /// Returns the object that sends control requests to the server, or null if the server accepts none.
     std::shared_ptr<RemoteControl> remote_control() const;

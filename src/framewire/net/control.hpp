@@ -18,8 +18,9 @@ public:
     virtual std::string refusal() const = 0;
 };
 
-/// Handles a viewer's control request and returns the resulting settings; an empty request only returns them. If it
-/// throws, the exception's text tells the viewer why the request was refused. Called on the loop's work thread.
+/// Handles a viewer's control request and returns the resulting settings; an empty request changes nothing and only
+/// returns the settings. If it throws, the exception's text tells the viewer why the request was refused. Called on the
+/// loop's work thread.
 using Control = std::function<std::string(const std::string& control_request)>;
 
 /// Statistics of one stream. Bytes are counted once the whole write has completed.

@@ -85,7 +85,7 @@ public:
     /// called afterwards; end() waits for a call in progress, unless end() is called from that function.
     void end();
 
-    /// Number of clients.
+    /// Returns the number of clients.
     int clients() const;
     /// Sets a function that is called, on any thread, with true when the first client has connected and with false when
     /// the last one has left. Call it once, before the first client connects.
@@ -166,7 +166,7 @@ class Site {
 public:
     /// Adds a route. Throws Error{internal} if the route is invalid or another one hides it.
     void add(Route route);
-    /// All routes in the order in which they were added.
+    /// Returns all routes in the order in which they were added.
     const std::vector<Route>& routes() const { return routes_; }
 
     /// Result of match().

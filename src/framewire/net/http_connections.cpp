@@ -43,7 +43,7 @@ void Handlers::set_site(std::shared_ptr<const Site> site) {
         for (const auto& job : jobs) job.task(false);
 }
 
-// One queue per peer; `turns_` holds each peer with a non-empty queue once (round robin).
+// Each peer has a queue; `turns_` holds each peer with a non-empty queue once (round robin).
 bool Handlers::run(const std::shared_ptr<const Site>& site, const std::string& peer, Task task) {
     const std::lock_guard lock(mutex_);
     if (stopped_ || site != site_) return false;
@@ -81,7 +81,7 @@ Handlers::Job Handlers::take_next() {
     return job;
 }
 
-// Body of a worker thread.
+// Runs tasks on a worker thread until stop().
 void Handlers::work() {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -130,7 +130,7 @@ constexpr Field every_answers[] = {
      "form-action 'none'"},
 };
 
-// Reason phrases (RFC 9110, 15).
+// Returns the reason phrase of a status (RFC 9110, 15).
 std::string_view reason_of(int status) {
     switch (status) {
         case 200: return "OK";
@@ -155,7 +155,7 @@ std::string_view reason_of(int status) {
     }
 }
 
-// Field names are case-insensitive (RFC 9110, 5.1).
+// Compares field names, which are case-insensitive (RFC 9110, 5.1).
 bool same_name(std::string_view a, std::string_view b) {
     return std::ranges::equal(a, b,
                               [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
@@ -218,7 +218,7 @@ constexpr std::size_t discarded_most_bytes = 64 * 1024;
 // deadline ends the connection.
 constexpr std::chrono::seconds ping_after{10};
 
-// A connection with a request or response in progress does not count as waiting.
+// Returns true if a request or response is in progress, so that the connection does not count as waiting.
 bool is_under_way(Phase phase) { return phase != Phase::waiting && phase != Phase::leaving && phase != Phase::gone; }
 
 }  // namespace
@@ -434,7 +434,8 @@ using Phase = HttpConnection::Phase;
 
 ByteSpan bytes_of(std::string_view text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
 
-// If the proxy is not configured as trusted, all its clients count as one peer and share one limit.
+// Returns a hint for the log if the peer may be a proxy that is not configured as trusted. All clients of such a proxy
+// count as one peer and share one limit.
 std::string_view advice_on(const HttpConnection& http, const Refused& why) {
     const bool is_locked_out = why.status == 429 && !http.is_proxy && http.raw.count("x-forwarded-for") > 0;
     return is_locked_out ? "; if it is your reverse proxy, serve with --trusted-proxy ADDRESS" : "";
@@ -448,7 +449,7 @@ void HttpConnections::refuse(const HttpConnectionPointer& http, const Refused& w
     auto response = error_response(why.status, why.text);
     if (why.status == 401) {
         response.headers.emplace_back("WWW-Authenticate", R"(Bearer realm="framewire")");
-        // Basic makes a browser open its own login dialog, so it is not offered to scripts.
+        // Basic makes a browser open its login dialog, so it is not offered to requests from scripts.
         if (http->raw.field("sec-fetch-dest") != "empty")
             response.headers.emplace_back("WWW-Authenticate", R"(Basic realm="framewire")");
     }

@@ -38,7 +38,7 @@ public:
     Handlers(const Handlers&) = delete;
     Handlers& operator=(const Handlers&) = delete;
 
-    /// The current site, or null.
+    /// Returns the current site, or null.
     std::shared_ptr<const Site> site() const;
     /// Replaces the site. Waiting tasks of the previous site are called with false. Returns when no handler of the
     /// previous site runs.

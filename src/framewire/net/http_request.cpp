@@ -178,7 +178,7 @@ std::optional<std::string_view> RawRequest::field(std::string_view name) const {
     return std::ranges::find(fields, name, [](const auto& field) { return field.first; })->second;
 }
 
-// One field may hold a list, and a list may be spread over several fields (RFC 9110, 5.6.1).
+// A field may hold a list, and a list may be spread over several fields (RFC 9110, 5.6.1).
 bool RawRequest::lists(std::string_view name, std::string_view token) const {
     return std::ranges::any_of(fields, [&](const auto& field) {
         return field.first == name && beast::http::token_list(field.second).exists({token.data(), token.size()});
@@ -211,8 +211,8 @@ struct RequestReader::State {
         return true;
     }
 
-    // The end of a body must be unambiguous: a proxy in between that reads it differently would allow request smuggling
-    // (RFC 9112, 11.2).
+    // Throws Refused unless the end of the body is unambiguous: a proxy that interprets it differently would allow
+    // request smuggling (RFC 9112, 11.2).
     void check_header() const {
         const auto& fields = parser->get();
         if (fields.count("Transfer-Encoding") > 0)

@@ -19,7 +19,7 @@
 namespace framewire::net {
 
 /// Handshake limiter: bounds how many connections may be open before they have sent their hello or request. A new
-/// connection always gets a place; if none is free, an older connection loses its own. Silent connections, however
+/// connection always gets a place; if none is free, an older connection loses its place. Silent connections, however
 /// many, therefore cannot exclude a client that completes its handshake. Not thread-safe.
 class HandshakeLimiter {
 public:
@@ -35,9 +35,9 @@ public:
         /// True if the peer had reached its limit; false if all places were taken.
         bool of_same_peer = false;
     };
-    /// Gives `connection` of `peer` a place and returns the connection that lost its own, if any: the peer's oldest if
-    /// the peer has reached its limit; otherwise, if all places are taken, the oldest connection of the peer that holds
-    /// the most.
+    /// Gives `connection` of `peer` a place and returns the connection that lost its place, if any: the peer's oldest
+    /// if the peer has reached its limit; otherwise, if all places are taken, the oldest connection of the peer that
+    /// holds the most.
     std::optional<Eviction> enter(Number connection, const std::string& peer);
     /// Frees the place of `connection`. Does nothing if it has none.
     void leave(Number connection);
@@ -159,7 +159,7 @@ public:
     void remove(const SharedMessages& messages);
     /// Returns by how many bytes add() would increase total().
     std::size_t growth(const SharedMessages& messages) const;
-    /// Bytes of all messages in use.
+    /// Returns the number of bytes of all messages in use.
     std::size_t total() const { return total_; }
 
 private:

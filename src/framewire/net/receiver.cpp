@@ -134,7 +134,8 @@ BlockVersions Receiver::block_versions() const {
     return held;
 }
 
-// One connection cannot skip more than max_version versions, but the sum over connections could overflow.
+// Adds to the skipped versions. One connection cannot skip more than max_version versions, but the sum over connections
+// could overflow, so it saturates.
 void Receiver::count_skipped(std::uint64_t versions) {
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
     const auto room = static_cast<std::uint64_t>(most - counts_.skipped);

@@ -41,7 +41,7 @@ public:
     /// Error{config} if memory runs out.
     explicit Receiver(const ServerHello& hello);
 
-    /// Maximum number of bytes that a packed keyframe or delta frame can have, without its header.
+    /// Returns the maximum number of bytes that a packed keyframe or delta frame can have, without its header.
     std::size_t max_packed_bytes() const { return max_packed_bytes_; }
 
     /// Applies one message of the server. Returns `picture` if a state is complete; picture(), threshold(), state(),
@@ -58,19 +58,20 @@ public:
     /// from them.
     BlockVersions block_versions() const;
 
-    /// The current picture. The view stays valid until the next take().
+    /// Returns the current picture. The view stays valid until the next take().
     HostView<const std::uint8_t> picture() const { return assembling() ? shown_.view() : picture_.view(); }
-    /// The picture being assembled, or picture() if no state is being assembled.
+    /// Returns the picture being assembled, or picture() if no state is being assembled.
     HostView<const std::uint8_t> newest_blocks() const { return picture_.view(); }
-    /// Version and metadata of picture(). Version 0: there is no picture.
+    /// Returns the version and metadata of picture(). Version 0 means that there is no picture.
     const StateHeader& state() const { return state_; }
-    /// The bound of picture(): no byte differs from the server's frame by more.
+    /// Returns the bound of picture(): no byte differs from the server's frame by more.
     int threshold() const { return state_.threshold; }
-    /// Blocks in which picture() may differ from the previous picture.
+    /// Returns the blocks in which picture() may differ from the previous picture.
     const codec::BlockSet& came() const { return came_; }
-    /// Objects that the server detected in the frame of picture(). Their coordinate sums are not transmitted.
+    /// Returns the objects that the server detected in the frame of picture(). Their coordinate sums are not
+    /// transmitted.
     std::span<const Component> objects() const { return objects_; }
-    /// Statistics over all connections.
+    /// Returns the statistics over all connections.
     const ReceiverCounts& counts() const { return counts_; }
     /// Writes the changes of the last message to `changes`; none after a keyframe. Throws Error{usage} if `changes` is
     /// too small.

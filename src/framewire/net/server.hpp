@@ -53,7 +53,7 @@ struct ListenerOptions {
     /// then apply to each of their clients.
     std::vector<std::string> trusted_proxies{};
     /// The path under which a reverse proxy publishes this server, such as "/cams", see validate_base_path(). Requests
-    /// may begin with it. Empty: none.
+    /// may begin with it. If empty, there is no such path.
     std::string base_path{};
     /// Maximum number of HTTP requests in progress, including responses that are still being streamed.
     int requests_limit = 256;
@@ -81,7 +81,7 @@ public:
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
 
-    /// The address as requested, with the port in use.
+    /// Returns the requested address with the port in use.
     const Address& address() const;
 
     /// Serves `state` as tcp://HOST:PORT/NAME; `state` must outlive the returned object. `control` handles viewers'
@@ -97,7 +97,7 @@ public:
     /// Stops accepting connections and refuses pending ones with `why`. Viewers stay connected.
     void close(const std::string& why);
 
-    /// Statistics over all streams, including removed ones.
+    /// Returns the statistics over all streams, including removed ones.
     ServerMetrics metrics() const;
 
 private:
@@ -134,7 +134,7 @@ public:
     /// streams continue.
     int finish(std::chrono::milliseconds deadline, const std::string& failure = {});
 
-    /// Statistics of this stream.
+    /// Returns the statistics of this stream.
     StreamMetrics metrics() const;
 
 private:
@@ -150,7 +150,7 @@ struct ServerOptions : ListenerOptions {
     std::string stream{default_stream};
 };
 
-/// A listener with one stream, which ends together with it.
+/// A listener together with its only stream.
 class Server {
 public:
     /// Starts to listen. `state` must outlive the server. Throws Error{usage} if an option is invalid, and
@@ -170,7 +170,7 @@ public:
     /// See ServedStream::finish(). The listener also stops accepting connections.
     int finish(std::chrono::milliseconds deadline, const std::string& failure = {});
 
-    /// Statistics over all viewers.
+    /// Returns the statistics over all viewers.
     ServerMetrics metrics() const { return listener_.metrics(); }
 
 private:

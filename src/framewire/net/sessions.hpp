@@ -140,9 +140,9 @@ public:
     bool wait_for_first_states(const Stream& stream, int count, std::stop_token stop) const;
     /// Blocks until the end was sent to all viewers and they have disconnected, or until the deadline has passed.
     void wait_for_the_end(const Stream& stream, std::chrono::milliseconds deadline) const;
-    /// Statistics of one stream.
+    /// Returns the statistics of one stream.
     StreamMetrics metrics(const Stream& stream) const;
-    /// Statistics over all streams.
+    /// Returns the statistics over all streams.
     ServerMetrics metrics() const;
 
 private:

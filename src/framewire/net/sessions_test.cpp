@@ -907,7 +907,7 @@ TEST_F(SessionsTest, ClientReconnectsUntilItsTimeIsOver) {
     options.reconnect = 10s;
     Client client(std::make_unique<MemoryDialer>(loop, serve, [] {}), {{"memory", 1}, "main"}, options);
     ASSERT_TRUE(client.next());
-    const auto lost = loop.now() + 5s;  // the client's silence deadline
+    const auto lost = loop.now() + 5s;  // when the client's silence deadline passes
     ASSERT_TRUE(client.next());
     EXPECT_EQ(client.counts().reconnections, 1);
     ASSERT_EQ(tries.size(), 4u);

@@ -116,7 +116,7 @@ struct StreamState::State {
 
     // The functions below require that `mutex` is held:
 
-    // Bytes of a keyframe, for comparisons with delta frames.
+    // Returns the size of a keyframe in bytes, for comparison with delta frames.
     std::size_t picture_cost() const {
         return newest_picture.bytes ? newest_picture.bytes->size() : picture_bytes_limit;
     }
@@ -137,8 +137,8 @@ struct StreamState::State {
         forget_delta_frames();
     }
 
-    // Header of the delta frame to the newest version. It carries the withdrawal flag, so that an up-to-date relay also
-    // drops older states.
+    // Returns the header of the delta frame to the newest version. It carries the withdrawal flag, so that an
+    // up-to-date relay also drops older states.
     StateHeader step_header() const {
         auto header = newest;
         header.withdraws = newest.version == oldest_allowed;
@@ -158,7 +158,7 @@ struct StreamState::State {
     }
     void mark_all_changed() { std::ranges::fill(changed, newest.version); }
 
-    // Adds the blocks that changed after `version`.
+    // Adds the blocks that changed after `version` to `blocks`.
     void add_changed(std::uint64_t version, codec::BlockSet& blocks) const {
         for (std::size_t block = 0; block < blocks.size(); ++block)
             if (changed[block] > version) blocks[block] = 1;
@@ -170,7 +170,7 @@ struct StreamState::State {
         delta_frames_bytes = 0;
     }
 
-    // The newest version that viewers can reach by delta frames.
+    // Returns the newest version that viewers can reach by delta frames.
     std::uint64_t newest_for_delta_frames() const { return newest.version - (packing_step ? 1 : 0); }
 
     // Stores a keyframe of the newest version.
@@ -182,8 +182,8 @@ struct StreamState::State {
         newest_picture = std::move(message);
     }
 
-    // Stores the delta frame just packed. Drops older ones beyond `delta_frames_kept`, or if together they exceed a
-    // keyframe.
+    // Stores the delta frame just packed. Drops the oldest ones if there are more than `delta_frames_kept`, or if
+    // together they exceed a keyframe.
     void keep_step() {
         const auto packed_at = header_bytes + state_header_bytes + objects.size() * object_bytes;
         delta_frames.push_back(

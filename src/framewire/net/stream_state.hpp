@@ -49,9 +49,9 @@ public:
     /// Takes the `missing` blocks of `whole`, all of which must be encoded. For `withdraws` see StateHeader.
     PinnedState(const WholeState& whole, const codec::BlockSet& missing, bool withdraws);
 
-    /// Version of the state.
+    /// Returns the version of the state.
     std::uint64_t version() const { return header_.version; }
-    /// Blocks that have not been sent.
+    /// Returns the encoded blocks that have not been sent.
     const std::vector<std::shared_ptr<const Bytes>>& unsent() const { return unsent_; }
     /// Returns a message with the next blocks, at most `budget` bytes but at least one block, and removes them from
     /// `missing`. The message is marked partial unless it completes the state.
@@ -98,9 +98,9 @@ public:
     StreamState(const StreamState&) = delete;
     StreamState& operator=(const StreamState&) = delete;
 
-    /// The stream's parameters.
+    /// Returns the stream's parameters.
     const StreamInfo& info() const;
-    /// Number of blocks in a picture.
+    /// Returns the number of blocks in a picture.
     std::size_t blocks() const;
 
     // The following functions are for the feeding thread. `threshold` is the bound of this frame; the default is the
@@ -140,11 +140,12 @@ public:
     /// Stops counting a viewer that left.
     void detach();
 
-    /// Identifies one life of the stream; never 0. Versions are comparable only within the same epoch.
+    /// Returns the number that identifies one life of the stream; never 0. Versions are comparable only within the same
+    /// epoch.
     std::uint64_t epoch() const;
-    /// The newest version that viewers can be brought to, or 0 before start().
+    /// Returns the newest version that viewers can be brought to, or 0 before start().
     std::uint64_t version() const;
-    /// The oldest version that may still be sent, see withdraw_before_next().
+    /// Returns the oldest version that may still be sent, see withdraw_before_next().
     std::uint64_t oldest_allowed() const;
     /// Returns true after finish().
     bool ended() const;
@@ -168,7 +169,7 @@ public:
     /// Estimates the encoded size in bytes of the blocks that are `wanted` or changed after version `changed_after`.
     std::size_t estimated_bytes(codec::BlockSet wanted, std::uint64_t changed_after) const;
 
-    /// Statistics of the encoding.
+    /// Returns the statistics of the encoding.
     StreamCounts counts() const;
     /// Copies R to `to`, which must have the stream's shape, and returns its version.
     std::uint64_t copy_reference(HostView<std::uint8_t> to) const;

@@ -59,7 +59,7 @@ public:
     Acceptor(boost::asio::io_context& context, const Address& address, const HostLookup& lookup,
              Clock::time_point deadline, std::stop_token stop);
 
-    /// The address as requested, with the port in use.
+    /// Returns the requested address with the port in use.
     const Address& address() const { return address_; }
 
     /// Returns true if only programs of this machine can connect.
@@ -104,7 +104,7 @@ public:
     IoLoop(const IoLoop&) = delete;
     IoLoop& operator=(const IoLoop&) = delete;
 
-    /// The context for sockets and timers.
+    /// Returns the context for sockets and timers.
     boost::asio::io_context& context() { return context_; }
 
     /// Starts the thread, which runs as long as there is something to do. An exception thrown by a callback is reported
@@ -113,7 +113,7 @@ public:
     /// Stops the loop. Returns when its thread and the work in progress have ended.
     void stop();
 
-    /// The real time.
+    /// Returns the real time.
     Clock::time_point now() const override { return Clock::now(); }
     /// See Loop::post().
     void post(std::function<void()> task) override;

@@ -87,7 +87,7 @@ struct TlsConnection::Core : AskedOfConnection, std::enable_shared_from_this<Cor
     Core(ConnectionPointer carrier_, SslPointer ssl_, Options options_)
         : carrier(std::move(carrier_)), ssl(std::move(ssl_)), options(std::move(options_)) {}
 
-    // The BIO that received bytes are written to, and the one with bytes for the peer.
+    // from_peer() returns the BIO to which received bytes are written, to_peer() the one with the bytes to send.
     BIO* from_peer() const { return SSL_get_rbio(ssl.get()); }
     BIO* to_peer() const { return SSL_get_wbio(ssl.get()); }
     bool closed() const { return phase == Phase::closed; }
@@ -313,7 +313,7 @@ void TlsConnection::close() { core_->close(); }
 
 namespace {
 
-// TLS 1.2 or later, without renegotiation, compression and session resumption.
+// Creates a context for TLS 1.2 or later, without renegotiation, compression and session resumption.
 ContextPointer context_for(const SSL_METHOD* method) {
     ERR_clear_error();
     ContextPointer context(SSL_CTX_new(method));

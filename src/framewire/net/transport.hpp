@@ -28,9 +28,9 @@ public:
     /// Closes the connection, see close().
     virtual ~Connection() = default;
 
-    /// The peer's address for messages, such as "127.0.0.1:40312".
+    /// Returns the peer's address for messages, such as "127.0.0.1:40312".
     virtual const std::string& name() const = 0;
-    /// Key for limits per peer. All connections that count as one peer have the same key, see peer_of().
+    /// Returns the key for limits per peer. All connections that count as one peer have the same key, see peer_of().
     virtual const std::string& peer() const = 0;
 
     /// Reads at least one byte and at most into.size(). `into` must stay valid until `done`. If `done` reports 0 bytes
@@ -120,7 +120,7 @@ public:
     virtual bool wait(const bool& done, Clock::time_point deadline) = 0;
     /// Runs `task` later, like the callbacks of connections.
     virtual void post(std::function<void()> task) = 0;
-    /// The clock for deadlines.
+    /// Returns the current time on the clock for deadlines.
     virtual Clock::time_point now() const = 0;
     /// Returns true once the dialer has been stopped.
     virtual bool stopped() const = 0;
@@ -138,7 +138,7 @@ public:
     bool stopped() const override { return carrier_->stopped(); }
 
 protected:
-    /// The dialer of the layer below.
+    /// Returns the dialer of the layer below.
     Dialer& carrier() { return *carrier_; }
 
     /// Calls `begin`, waits for the end of the handshake and returns its result. At the deadline, or if the dialer is
@@ -169,7 +169,7 @@ class Loop {
 public:
     virtual ~Loop() = default;
 
-    /// The clock for deadlines.
+    /// Returns the current time on the clock for deadlines.
     virtual Clock::time_point now() const = 0;
     /// Runs `task` on the loop's thread. Tasks run in the order in which they were posted. Thread-safe.
     virtual void post(std::function<void()> task) = 0;

@@ -83,7 +83,7 @@ Viewers::~Viewers() {
             if (viewer->phase == Phase::watching) stream->state.detach();
 }
 
-// The hello is sent in the protocol version that the viewer speaks.
+// Sends the hello in the protocol version that the viewer speaks.
 void Viewers::come(Stream& stream, ConnectionPointer connection, const ViewerHello& hello) {
     const auto viewer = std::make_shared<Viewer>(std::move(connection), stream, loop_.now());
     viewer->takes_parts = hello.version > oldest_wire_version;
@@ -283,7 +283,7 @@ void Viewers::check_deadlines(const ViewerPointer& viewer, Clock::time_point now
                    deadlines_.write) {
         drop(viewer, fmt::format("it drew no frame for {} ms", deadlines_.write.count()));
     } else if (!viewer->writing && now - viewer->answered_at >= deadlines_.keep_alive) {
-        send(*viewer, {Answer::Kind::words, {alive_}, 1});  // also while blocks are being encoded for it
+        send(*viewer, {Answer::Kind::words, {alive_}, 1});  // also sent while blocks are being encoded for the viewer
     }
 }
 
@@ -368,8 +368,9 @@ void Viewers::note_begun(Viewer& viewer) {
     tally_.count([&] { ++viewer.stream.begun_viewers; });
 }
 
-// Stuck viewers would each hold a state in memory, all of different versions. Therefore the slowest viewers are dropped
-// until the new response fits. They get no error message, because each is in the middle of another message.
+// Limits the memory of stuck viewers, which would each hold a state of a different version. Therefore the slowest
+// viewers are dropped until the new response fits. They get no error message, because each is in the middle of another
+// message.
 void Viewers::make_room_for(const Viewer& viewer, const SharedMessages& messages) {
     while (pinned_.total() + pinned_.growth(messages) > pinned_limit_) {
         const auto slowest = slowest_besides(viewer, messages);

@@ -44,7 +44,7 @@ struct Answer {
     /// Versions that the viewer skips.
     std::uint64_t skipped = 0;
 
-    /// Sum of the message sizes in bytes.
+    /// Returns the sum of the message sizes in bytes.
     std::size_t bytes() const;
     /// Returns true if one of the messages is the same object as one of `others`.
     bool shares_a_message_with(const SharedMessages& others) const;
@@ -223,7 +223,7 @@ public:
 
     /// Limits the memory in bytes that pending responses may hold. A single response may exceed it.
     void set_pinned_limit(std::size_t bytes) { pinned_limit_ = bytes; }
-    /// Number of viewers, including those that were sent the end.
+    /// Returns the number of viewers, including those that were sent the end.
     std::size_t count() const { return count_; }
     /// Makes room for a viewer of the peer `newcomer` by dropping the newest viewer of the peer that has the most.
     /// Returns false and drops nobody if that peer would then have fewer viewers than the newcomer's peer.

@@ -72,13 +72,13 @@ public:
     Carrier(ConnectionPointer connection, PostingExecutor::Post post)
         : connection_(std::move(connection)), executor_(std::move(post)) {}
 
-    /// The executor for handlers.
+    /// Returns the executor for handlers.
     executor_type get_executor() const noexcept { return executor_; }
-    /// The connection below.
+    /// Returns the connection below.
     Connection& connection() const { return *connection_; }
-    /// Sets a function that is called with the total number of bytes written so far. Null: none.
+    /// Sets a function that is called with the total number of bytes written so far. Null removes it.
     void on_progress(std::function<void(std::size_t bytes)> reported) { reported_ = std::move(reported); }
-    /// Bytes of all finished writes.
+    /// Returns the total size of all finished writes in bytes.
     std::size_t written_bytes() const { return written_bytes_; }
 
     /// Reads into the first of `buffers`.

@@ -167,7 +167,7 @@ void read_server_preamble(ByteSpan bytes) {
     if (version < oldest_wire_version || version > wire_version) refuse_version(version);
 }
 
-// Later versions may append fields, which this one ignores.
+// Later versions may append fields, which this version ignores.
 ViewerHello read_viewer_hello(ByteSpan payload, std::uint16_t version) {
     Reader reader(payload, "the viewer's hello");
     ViewerHello hello{.stream = reader.take_text()};

@@ -66,11 +66,11 @@ enum class MessageType : std::uint8_t {
     end = 5,
     /// An error text; the connection is closed after it.
     error = 6,
-    /// From a viewer: an acknowledgement.
+    /// A viewer's acknowledgement.
     drawn = 7,
     /// The server's clock and the viewer's clock.
     clock = 8,
-    /// From a viewer: a control request as text.
+    /// A viewer's control request, as text.
     control = 9,
     /// The answer to a control request.
     answer = 10,
@@ -85,7 +85,7 @@ struct StreamInfo {
     Shape shape{};
     /// How the stream is coded.
     codec::Mode mode = codec::Mode::exact;
-    /// The greatest bound of any state; each state has its own.
+    /// The greatest bound of all states; each state has its own.
     int threshold = 0;
     /// Frames per second.
     Rational rate{30, 1};
@@ -169,7 +169,7 @@ struct BlockVersions {
 struct ViewerHello {
     /// Name of the requested stream.
     std::string stream;
-    /// The viewer's token, at most 255 bytes. Empty: none.
+    /// The viewer's token, at most 255 bytes. Empty if it has none.
     std::string token{};
     /// Blocks that the viewer already holds.
     BlockVersions held{};

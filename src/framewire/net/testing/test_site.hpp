@@ -19,7 +19,7 @@ inline http::Response said(const std::string& text) {
     return response;
 }
 
-/// A site with one route of each kind.
+/// Returns a site with one route of each kind.
 inline std::shared_ptr<http::Site> small_site() {
     using namespace http;
     auto site = std::make_shared<Site>();

@@ -46,9 +46,9 @@ public:
         ++frames_;
     }
 
-    /// The encoder's reference picture R.
+    /// Returns the encoder's reference picture R.
     HostView<const std::uint8_t> reference() const { return reference_.view(); }
-    /// The newest picture before encoding.
+    /// Returns the newest picture before encoding.
     HostView<const std::uint8_t> current() const { return current_.view(); }
     std::int64_t frames() const { return frames_; }
     int threshold() const { return parameters_.effective_threshold(); }
