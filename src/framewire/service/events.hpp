@@ -173,7 +173,7 @@ public:
         return true;
     }
 
-    /// True while motion is ON.
+    /// Returns true while motion is ON.
     bool on() const { return on_; }
 
 private:

@@ -116,13 +116,13 @@ class LiveCamera {
 public:
     virtual ~LiveCamera() = default;
 
-    /// Name of the stream. Never changes.
+    /// Returns the name of the stream, which never changes.
     virtual const std::string& name() const = 0;
     /// Returns a snapshot of the camera's state.
     virtual LiveCameraState state() const = 0;
-    /// Returns the camera's statistics, over all its jobs.
+    /// Returns the camera's statistics over all of its jobs.
     virtual StatisticsSnapshot figures() const = 0;
-    /// Returns the traffic to its viewers, over all its jobs.
+    /// Returns the traffic to the camera's viewers over all of its jobs.
     virtual net::StreamMetrics viewers() const = 0;
     /// A copy of R, the picture that viewers see. `image` is 1 x height x width x channels; `version` grows with each
     /// new picture.

@@ -101,7 +101,7 @@ std::string decoded(std::string_view text) {
     return bytes;
 }
 
-// A prefix is one or more stream names, separated by slashes.
+// Returns true for a valid prefix: one or more stream names, separated by slashes.
 bool is_prefix(std::string_view prefix) {
     if (prefix.empty() || prefix.size() > max_prefix_bytes) return false;
     for (;;) {
@@ -189,7 +189,7 @@ std::string password_of(const MqttOptions& options) {
     return text;
 }
 
-// Return codes of CONNACK (MQTT 3.1.1, section 3.2.2.3).
+// Describes a return code of CONNACK (MQTT 3.1.1, section 3.2.2.3).
 std::string_view refusal_in_words(int code) {
     switch (code) {
         case 1: return "it does not speak MQTT 3.1.1";
@@ -326,7 +326,8 @@ constexpr std::size_t most_messages_of_an_event = 2;
 constexpr std::chrono::seconds longest_answer{10}, lasting{10};
 constexpr std::chrono::milliseconds longest_turn{1000};
 
-// The client identifier depends on the prefix only, so that the broker recognises the session after a restart.
+// Returns the client identifier. It depends only on the prefix, so that the broker recognises the session after a
+// restart.
 std::string client_id(const MqttAddress& broker) {
     auto id = "framewire-" + broker.prefix;
     std::ranges::replace_if(
@@ -439,7 +440,7 @@ std::string MqttPublisher::State::stay_connected() {
     }
 }
 
-// An event is done when the last of its messages is acknowledged.
+// Forgets an event once all of its messages have been acknowledged.
 void MqttPublisher::State::take_acknowledged() {
     for (const int message : client.take_acknowledged()) {
         announced.erase(message);

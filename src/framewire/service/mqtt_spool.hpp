@@ -49,9 +49,9 @@ public:
     /// Appends the line that marks an event as forgotten. Returns false if that fails, like add().
     bool forget(std::uint64_t number);
 
-    /// Size of the file in bytes.
+    /// Returns the size of the file in bytes.
     std::size_t bytes() const { return bytes_; }
-    /// Path of the file.
+    /// Returns the path of the file.
     const std::string& path() const { return path_; }
 
 private:
@@ -82,11 +82,11 @@ public:
     /// Removes an event that was handed out and delivered.
     void forget(std::uint64_t number);
 
-    /// Number of events in the queue.
+    /// Returns the number of events in the queue.
     std::size_t size() const { return events_.size(); }
     /// Returns true if the queue has a motion event of this camera.
     bool has_motion_of(const std::string& camera) const;
-    /// Number of events dropped so far.
+    /// Returns the number of events dropped so far.
     std::int64_t dropped() const { return dropped_; }
     /// Returns true if the events outlive the program.
     bool is_kept() const { return file_ && !failed_; }

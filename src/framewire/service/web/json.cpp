@@ -28,7 +28,7 @@ ShownJson text_or_null(const std::string& text) { return text.empty() ? ShownJso
 // Returns a size as [width, height].
 ShownJson size_json(const Shape& shape) { return ShownJson::array({shape.width, shape.height}); }
 
-// Member names are part of the API: openapi.json describes them.
+// Returns a camera's state. The member names are part of the API, which openapi.json describes.
 ShownJson camera_json(const LiveCameraState& state, const std::string& base_path) {
     const auto& set = state.controls.adjustment;
     auto filters = ShownJson::array(), zones = ShownJson::array();

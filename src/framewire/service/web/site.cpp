@@ -58,8 +58,8 @@ namespace {
 using net::http::Request;
 using net::http::Response;
 
-// A browser revalidates with the entity tag each time (RFC 9110, section 8.8.3), so an unchanged file costs no body
-// bytes.
+// Returns the handler for a file. Browsers revalidate with the entity tag each time (RFC 9110, section 8.8.3), so an
+// unchanged file costs no body bytes.
 net::http::Handler handler_of(const EmbeddedFile& file) {
     const auto bytes = std::make_shared<const std::string>(file.bytes);
     const auto tag = fmt::format("\"{:016x}\"", std::hash<std::string_view>{}(file.bytes));
@@ -177,7 +177,7 @@ Response jpeg(ShownCamera& shown) { return file_response(shown, "image/jpeg", &C
 
 Response png(ShownCamera& shown) { return file_response(shown, "image/png", &CameraPictures::png); }
 
-// Motion JPEG never ends by itself; the response lasts as long as the client and the camera.
+// Responds with Motion JPEG, which ends only when the client or the camera does.
 Response mjpeg(ShownCamera& shown) {
     return {.content_type = std::string(Mjpeg::content_type), .feed = shown.mjpeg.feed()};
 }
@@ -258,7 +258,7 @@ Response plain(std::string text, int status = 200) {
     return text_response(std::move(text), "text/plain; charset=utf-8", status);
 }
 
-// The names of cameras are shown only to clients that may see the cameras.
+// Reports whether all cameras have a frame. Their names are shown only to clients that may see the cameras.
 Response readiness(const ShownCameras& cameras, bool let_in) {
     std::vector<std::string> waiting;
     for (const auto& camera : cameras.parts().cameras)
