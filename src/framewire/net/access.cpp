@@ -25,7 +25,8 @@ namespace framewire::net {
 
 namespace {
 
-// The reason is "too many", not "not allowed", because an honest viewer behind the same address should try again later.
+// Returns the refusal for too many failed logins. The reason is "too many", not "not allowed", because an honest viewer
+// behind the same address should try again later.
 ServerError too_many_failures() {
     return {Refusal::too_many_viewers, fmt::format("{} logins failed from its address within {} s, the limit",
                                                    Gate::failures_allowed, Gate::failures_window.count())};
@@ -33,7 +34,7 @@ ServerError too_many_failures() {
 
 }  // namespace
 
-// A peer that has sent the right token within a day is not locked out, whatever its failures.
+// A peer that has sent the right token within the last day is not locked out, however many wrong tokens it sends.
 std::optional<ServerError> Gate::closed_to(const std::string& peer, Clock::time_point now) const {
     if (!failures_.exhausted(peer, now) || let_in_.exhausted(peer, now)) return std::nullopt;
     return too_many_failures();
@@ -132,7 +133,7 @@ std::string read_small_file(const std::string& path) {
 std::string read_secret_file(const std::string& path) {
     auto text = read_small_file(path);
     struct stat about {};
-    // Only regular files are checked, so that pipes and devices give no warning.
+    // Only regular files are checked, so that pipes and devices cause no warning.
     constexpr mode_t others = S_IRGRP | S_IROTH;
     if (::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) && (about.st_mode & others) != 0)
         log_warning("{} can be read by other users: chmod 600 {}", path, path);
@@ -146,7 +147,7 @@ std::string kept_file(const std::string& name) {
     return folder + name;
 }
 
-// mkostemp(), write, fsync and link: readers see the complete file or none, also after a crash.
+// Uses mkostemp(), write(), fsync() and link(), so that readers see the complete file or none, even after a crash.
 bool keep_secret(const std::string& path, const std::function<std::string()>& make) {
     const auto folder = std::filesystem::path(path).parent_path();
     std::error_code error;
@@ -173,7 +174,7 @@ bool keep_secret(const std::string& path, const std::function<std::string()>& ma
 namespace {
 
 constexpr std::size_t least_token_bytes = 16, most_token_bytes = 255;
-// 192 random bits, and their characters in Base64, with 6 bits each.
+// 192 random bits, and the number of Base64 characters for them, each of which encodes 6 bits.
 constexpr std::size_t made_token_bytes = 24, made_token_characters = made_token_bytes / 3 * 4;
 
 }  // namespace
@@ -198,7 +199,7 @@ std::string make_token() {
     std::array<std::uint8_t, made_token_bytes> random;
     if (::getentropy(random.data(), random.size()) != 0)
         fail(ErrorCode::config, "the system has no random numbers for a token: {}", std::strerror(errno));
-    // One more byte for the NUL that the function appends.
+    // EVP_EncodeBlock() appends a NUL, which needs one more byte.
     std::string token(made_token_characters + 1, '\0');
     EVP_EncodeBlock(reinterpret_cast<unsigned char*>(token.data()), random.data(), made_token_bytes);
     token.resize(made_token_characters);
@@ -244,7 +245,7 @@ std::optional<Bytes16> parse_ip(std::string_view text) {
     return std::nullopt;
 }
 
-// IPv4 addresses are written without the mapping prefix.
+// Formats an address, an IPv4 address without the mapping prefix.
 std::string to_text(const Bytes16& address) {
     std::array<char, INET6_ADDRSTRLEN> text{};
     if (is_mapped(address))
@@ -254,7 +255,8 @@ std::string to_text(const Bytes16& address) {
     return text.data();
 }
 
-// The peer is an IPv6 /64 network or a single IPv4 address, the same rule as peer_of() in tcp.cpp.
+// Returns the client at an address. Its peer is an IPv6 /64 network or a single IPv4 address, as in peer_of() of
+// tcp.cpp.
 TrustedProxies::Client client_at(Bytes16 address) {
     TrustedProxies::Client client{to_text(address), {}};
     if (!is_mapped(address)) std::fill(address.begin() + 8, address.end(), std::uint8_t{0});
@@ -267,7 +269,8 @@ bool is_port(std::string_view text) {
     return read_number(text, port) == std::errc{};
 }
 
-// Proxies write "192.0.2.1", "192.0.2.1:4711", "2001:db8::1", "[2001:db8::1]" or "[2001:db8::1]:4711".
+// Parses an entry of X-Forwarded-For. Proxies write "192.0.2.1", "192.0.2.1:4711", "2001:db8::1", "[2001:db8::1]" or
+// "[2001:db8::1]:4711".
 std::optional<Bytes16> parse_entry(std::string_view text) {
     constexpr std::string_view blanks = " \t";
     text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
@@ -308,7 +311,7 @@ bool TrustedProxies::trusts(const Bytes16& address) const {
     return std::ranges::any_of(networks_, [&](const Network& network) {
         for (int bit = 0; bit < network.prefix_bits; bit += 8) {
             const auto at = static_cast<std::size_t>(bit / 8);
-            // The last byte of the prefix may be used only in part.
+            // The prefix may end within this byte.
             const int unused = std::max(0, 8 - (network.prefix_bits - bit));
             if ((address[at] ^ network.address[at]) >> unused != 0) return false;
         }

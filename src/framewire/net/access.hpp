@@ -17,11 +17,11 @@
 namespace framewire::net {
 
 /// Throws Error{usage} unless the token has 16 to 255 visible ASCII characters without blanks. The message names
-/// `where`, the source of the token, and never the token itself.
+/// `where`, the token's source, but never contains the token.
 void validate_token(std::string_view token, std::string_view where);
 
-/// Returns the token that is the only line of a file; the line may end with LF or CRLF. Throws Error{no_input} if the
-/// file cannot be read, and Error{usage} as validate_token() does.
+/// Returns the token in a file with a single line, which may end with LF or CRLF. Throws Error{no_input} if the file
+/// cannot be read, and Error{usage} if the token is invalid, see validate_token().
 std::string read_token_file(const std::string& path);
 
 /// Returns a random token of 32 characters (192 bits from the system's generator, in the URL-safe Base64 alphabet).
@@ -35,7 +35,7 @@ public:
     /// If `token` is empty, viewers need no token.
     explicit TokenCheck(std::string_view token);
 
-    /// Returns true if a token is needed.
+    /// Returns true if viewers need a token.
     bool needed() const { return needed_; }
     /// Returns true if `given` equals the token.
     bool matches(std::string_view given) const;
@@ -56,11 +56,11 @@ private:
 /// clients can share one address, and one of them must not lock out the others. Memory is bounded. Not thread-safe.
 class Gate {
 public:
-    /// A peer may make this many guesses within `failures_window`.
+    /// Maximum number of guesses per peer within `failures_window`.
     static constexpr int failures_allowed = 5;
-    /// Guesses are counted over this time.
+    /// Window over which guesses are counted.
     static constexpr std::chrono::seconds failures_window{10};
-    /// A peer that sent the right token is not locked out for this long.
+    /// Time for which a peer that sent the right token cannot be locked out.
     static constexpr std::chrono::hours known_for{24};
 
     /// If `token` is empty, every peer is let in.
@@ -78,7 +78,7 @@ private:
 
     TokenCheck token_;
     PeerAttempts failures_{failures_allowed, failures_window, peers_known};
-    PeerAttempts wrong_tokens_{1, failures_window, failures_allowed* peers_known};  // by peer and digest
+    PeerAttempts wrong_tokens_{1, failures_window, failures_allowed* peers_known};  // keys: peer and token digest
     PeerAttempts let_in_{1, known_for, peers_known};                                // peers that sent the right token
 };
 

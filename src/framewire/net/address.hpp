@@ -28,12 +28,12 @@ struct StreamAddress {
 /// The stream that servers offer and viewers request if no name is given.
 inline constexpr std::string_view default_stream = "main";
 
-/// Parses "HOST:PORT"; an IPv6 address stands in brackets. Port 0 is allowed: a server then takes any free port. Throws
+/// Parses "HOST:PORT"; an IPv6 address is in brackets. Port 0 is allowed: a server then takes any free port. Throws
 /// Error{usage} if the text is invalid.
 Address parse_address(std::string_view text);
 
-/// Returns true if the address is known to reach only this machine: a numeric loopback address or "localhost". Other
-/// names are not resolved and count as reachable by others.
+/// Returns true if the address is certain to be local: a numeric loopback address or "localhost". Other names are not
+/// resolved; they are treated as reachable from other machines.
 bool is_loopback(const Address& address);
 
 /// Parses "tcp://HOST:PORT" or "tcp://HOST:PORT/NAME", or the same with tls://, ws:// or wss://. The default name is

@@ -154,7 +154,8 @@ struct Client::State {
         last = type;
     }
 
-    // Reconnects with growing pauses. Returns false if it was stopped. Throws Error{source_lost} if the time is over.
+    // Reconnects with growing pauses. Returns false if it was stopped. Throws Error{source_lost} if the time limit has
+    // passed.
     bool connect_again(std::string why) {
         if (!loss)
             loss = {
@@ -163,7 +164,7 @@ struct Client::State {
         if (options.reconnect.count() > 0) losses.line("{} was lost: {}; reconnecting", to_string(address), why);
         while (dialer->now() < loss->give_up) {
             if (options.on_loss) options.on_loss(why);
-            // Nothing sets this flag, so wait() ends only at the end of the pause or on a stop.
+            // Nothing sets this flag, so wait() returns only when the pause ends or the dialer is stopped.
             const bool nothing = false;
             dialer->wait(nothing, std::min(dialer->now() + loss->pauses.take(), loss->give_up));
             if (dialer->stopped()) return false;
@@ -190,7 +191,7 @@ struct Client::State {
     std::optional<Receiver> receiver;
     ViewerOutbox outbox;  // outbox of the current connection
     int messages = 0;     // keyframes and delta frames received since next() was called
-    MessageType last{};   // type of the latest of them
+    MessageType last{};   // type of the latest one
     bool controls = false;
     std::shared_ptr<ControlRequests> control_requests = std::make_shared<ControlRequests>();
     ServerClock clock;
@@ -275,7 +276,7 @@ int Client::threshold() const { return state_->receiver->threshold(); }
 std::shared_ptr<RemoteControl> Client::remote_control() const {
     return state_->controls ? state_->control_requests : nullptr;
 }
-// The payload of the last message still holds the state header and the objects in front of the packed bytes.
+// The payload of the last message still holds the state header and the objects before the packed bytes.
 ByteSpan Client::packed() const {
     const auto& state = *state_;
     return ByteSpan(state.payload).subspan(state_header_bytes + state.receiver->objects().size() * object_bytes);

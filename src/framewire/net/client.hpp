@@ -23,23 +23,23 @@ namespace framewire::net {
 struct ClientOptions {
     /// Deadline of one connection attempt, from the name lookup to the end of the server's hello.
     std::chrono::milliseconds connect_deadline{5'000};
-    /// The connection counts as lost after this time without a byte. Servers send keep-alives.
+    /// The connection counts as lost if no byte arrives for this long; servers send keep-alives.
     std::chrono::milliseconds silence_deadline{5'000};
     /// How long the client tries to reconnect after a loss, with pauses that grow from `first_pause` to
-    /// `longest_pause`. 0 disables reconnecting; at most 24 h, or milliseconds::max() for no limit. Time and pauses
-    /// count from the loss to the next complete state, so a server that greets and closes does not reset them.
+    /// `longest_pause`. 0 disables reconnecting; at most 24 h, or milliseconds::max() for no limit. Only a complete
+    /// state resets the time and the pauses, so a server that closes after its hello does not.
     std::chrono::milliseconds reconnect{0};
     std::chrono::milliseconds first_pause{100};
     std::chrono::milliseconds longest_pause{2'000};
     /// If true, a stream that returns with another picture size is accepted and info() changes; otherwise it counts as
     /// lost.
     bool follows_size = false;
-    /// The token sent to the server. Empty: none.
+    /// The token to send to the server. If empty, none is sent.
     std::string token{};
     /// Only with tls:// and wss://: the expected certificate fingerprint as parse_fingerprint() returns it. If empty,
     /// the certificate is verified against the system's trusted roots and the host name.
     std::string fingerprint{};
-    /// Streams with more pixels per picture are refused before any memory is allocated.
+    /// Maximum number of pixels per picture. A larger stream is refused before any memory is allocated for it.
     std::int64_t max_pixels = std::int64_t{8192} * 8192;
     /// How the server's name is resolved.
     HostLookup lookup = system_lookup;
@@ -70,7 +70,7 @@ public:
     Client(Client&&) noexcept;
     Client& operator=(Client&&) noexcept;
 
-    /// Size and format of the stream, as the server announced them.
+    /// Returns the size and format of the stream, as the server announced them.
     const StreamInfo& info() const;
 
     /// Waits for the next complete state and applies it; picture() then equals the server's R of state().version. A
@@ -79,28 +79,29 @@ public:
     /// ClientOptions::reconnect, or if the server violates the protocol.
     bool next();
 
-    /// The current picture. The view stays valid until the next call of next().
+    /// Returns the current picture. The view stays valid until next() is called again.
     HostView<const std::uint8_t> picture() const;
-    /// Version and metadata of picture().
+    /// Returns the version and metadata of picture().
     const StateHeader& state() const;
-    /// The bound of picture(): no byte differs from the server's frame by more.
+    /// Returns the bound of picture(): no byte differs from the server's frame by more.
     int threshold() const;
-    /// The blocks in which picture() may differ from the previous one.
+    /// Returns the blocks in which picture() may differ from the previous picture.
     const codec::BlockSet& came() const;
-    /// Time since the server captured picture(), or nullopt until the clocks have been compared.
+    /// Returns the time since the server captured picture(), or nullopt until the clocks have been compared.
     std::optional<std::chrono::microseconds> age() const;
-    /// Capture time of picture() by this machine's clock, or nullopt until the clocks have been compared.
+    /// Returns the capture time of picture() by this machine's clock, or nullopt until the clocks have been compared.
     std::optional<Clock::time_point> captured() const;
     /// Returns true if the previous picture and packed() alone produce picture(). Otherwise a recording needs a
     /// keyframe here.
     bool follows() const;
-    /// The packed frame received last, in the format of codec/format.md. Valid until the next call of next().
+    /// Returns the packed frame received last, in the format of codec/format.md. Valid until next() is called again.
     ByteSpan packed() const;
-    /// Objects that the server detected in the frame of picture(). Their coordinate sums are not transmitted.
+    /// Returns the objects that the server detected in the frame of picture(). Their coordinate sums are not
+    /// transmitted.
     std::span<const Component> objects() const;
-    /// Statistics over all connections.
+    /// Returns the statistics over all connections.
     ClientCounts counts() const;
-    /// Sends control requests to the server. Null if the server accepts none.
+    /// Returns the object that sends control requests to the server, or null if the server accepts none.
     std::shared_ptr<RemoteControl> remote_control() const;
     /// See Receiver::last_changes().
     void last_changes(const codec::ChangesView<MemorySpace::host>& changes) const;

@@ -55,8 +55,8 @@ void wait_for(const std::stop_token& stop) {
     stopped.get_future().wait();
 }
 
-// A server that sends given bytes, either to the first client, whose connection it keeps, or to every client, whose
-// connection it then closes.
+// A fake server that sends the given bytes: to the first client, keeping that connection open, or to every client,
+// closing each connection afterwards.
 class Impostor {
 public:
     enum class Manner { keeps_one, drops_everyone };
@@ -114,7 +114,7 @@ TEST(Client, RejectsInvalidHellos) {
     no_width[preamble_bytes + header_bytes + 9] = 0;  // after the epoch and the flag
     auto version = hello;
     version[4] = 1;
-    // Each case has its own message. A client that only ran into the deadline would report another one.
+    // Each case has its own message. A client that only reached its deadline would report a different one.
     const std::vector<std::pair<Bytes, const char*>> wrong{
         {Bytes(100, 'x'), "uses another protocol"},
         {huge, "a message of type 1 claims 4294967295 bytes"},
@@ -221,14 +221,14 @@ TEST(Client, ReconnectsWhenTheServerReturns) {
     auto server = std::make_unique<Server>(stream.state, options);
     options.listen = server->address().server;
     ClientOptions client_options;
-    client_options.reconnect = milliseconds::max();  // without a limit
+    client_options.reconnect = milliseconds::max();  // no time limit
     client_options.first_pause = 20ms;
     Client client(server->address(), client_options);
     stream.step();
     server->publish();
     ASSERT_TRUE(client.next());
 
-    server.reset();  // without ending the stream
+    server.reset();  // closes the connection without ending the stream
     stream.step();
     auto next = std::async(std::launch::async, [&] { return client.next(); });
     EXPECT_EQ(next.wait_for(200ms), std::future_status::timeout);
@@ -327,7 +327,7 @@ TEST(Client, RestartsTheReconnectTimeWithEachState) {
     options.first_pause = 100ms;
     options.longest_pause = 1h;
     Client client(server.address(), options);
-    // If the pauses kept growing, the seventh loss would exceed the time.
+    // If the pauses kept growing, the seventh loss would exceed the time limit.
     for (int i = 0; i < 12; ++i) {
         ASSERT_TRUE(client.next());
         expect_equal(client.picture(), stream.reference());

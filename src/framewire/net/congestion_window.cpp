@@ -32,12 +32,12 @@ void CongestionWindow::sent(std::size_t bytes, Clock::time_point now) {
 
 Clock::duration CongestionWindow::min_round_trip() const { return std::min(min_round_trip_, min_round_trip_before_); }
 
-// A packet that was lost arrives one round trip later.
+// Allows for one retransmission: a lost packet arrives one round trip later.
 Clock::duration CongestionWindow::queue_allowed() const {
     return longest_queue + std::min<Clock::duration>(min_round_trip(), longest_trip_again);
 }
 
-// Nothing is sent on top of what is in flight before the first acknowledgement, while the window drains, and while
+// If messages are in flight, nothing more is sent before the first acknowledgement, while the window drains, and while
 // the oldest message is overdue.
 std::size_t CongestionWindow::room_bytes(Clock::time_point now) const {
     if (under_way_.empty()) return window_bytes_;
@@ -84,7 +84,8 @@ void CongestionWindow::adapt(std::size_t delivered_bytes, const Message& last, C
                              Clock::time_point now) {
     const bool first = std::exchange(has_drawn_, true) == false;
     min_round_trip_ = std::min(min_round_trip_, round_trip_ - coming);
-    // The arrival time of the message measures the rate directly. Otherwise it is the bytes delivered per round trip.
+    // The time in which the message arrives measures the rate directly, unless it is too short. Then the rate is the
+    // bytes delivered per round trip.
     const auto rate = coming >= least_coming
                           ? static_cast<double>(last.bytes) / seconds_of(coming)
                           : static_cast<double>(bytes_delivered_ - last.delivered_before) / seconds_of(round_trip_);

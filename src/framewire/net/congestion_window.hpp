@@ -10,8 +10,8 @@
 
 namespace framewire::net {
 
-/// Congestion window of one viewer: how many bytes may be in flight to it, so that what it sees is recent. It is
-/// computed from the viewer's acknowledgements.
+/// Congestion window of one viewer: limits the bytes in flight, so that the viewer sees recent pictures. It adapts to
+/// the viewer's acknowledgements.
 ///
 /// The idea is delay-based congestion control. Like BBR (Cardwell et al. 2016) it estimates the path from its maximum
 /// delivery rate and its minimum round trip, and drains the path from time to time to measure that minimum again. Like
@@ -34,7 +34,8 @@ public:
     /// acknowledges messages that were not sent.
     bool drawn(const Drawn& drawn, Clock::time_point now);
 
-    /// Returns how many bytes may be sent now. 0 while a message is in flight for longer than expected.
+    /// Returns how many bytes may be sent now. While messages are in flight, returns 0 before the first
+    /// acknowledgement, while the path drains, and if the oldest message is overdue.
     std::size_t room_bytes(Clock::time_point now) const;
     /// Returns true if nothing is in flight.
     bool empty() const { return under_way_.empty(); }
@@ -52,7 +53,7 @@ private:
         std::uint64_t delivered_before;  // bytes acknowledged when this message was sent
     };
 
-    // The minimum round trip of the path.
+    // Returns the smaller of the two minima below.
     Clock::duration min_round_trip() const;
     Clock::duration queue_allowed() const;
     void adapt(std::size_t delivered_bytes, const Message& last, Clock::duration coming, bool was_full,
@@ -62,13 +63,13 @@ private:
     std::uint64_t messages_drawn_ = 0, bytes_delivered_ = 0;
     std::size_t bytes_under_way_ = 0, window_bytes_ = first_bytes;
     Clock::duration round_trip_{};
-    // Minimum round trip without transmission time, in the current interval and the previous one. Two intervals,
-    // because paths change.
+    // Minimum round trip without transmission time, in the current interval and the previous one. Older values are
+    // forgotten, because paths change.
     Clock::duration min_round_trip_ = Clock::duration::max(), min_round_trip_before_ = Clock::duration::max();
     Clock::time_point interval_end_{};
     bool drains_ = false, has_drawn_ = false;
-    // Maximum delivery rate in bytes per second, in the current interval and the previous one, and since when messages
-    // have been late.
+    // Maximum delivery rate in bytes per second, in the current interval and the previous one, and the end of the
+    // current interval. `late_since_` is when the first message of the latest run of late messages was sent.
     double rate_ = 0, rate_before_ = 0;
     Clock::time_point rate_end_{}, late_since_{};
     int late_in_a_row_ = 0;

@@ -12,18 +12,19 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A network with a delay in each direction and a limited rate, and a viewer that draws without delay.
+// A network with a limited rate and a delay in each direction, and a viewer that draws at once.
 class Network {
 public:
     Network(double bytes_per_second, Clock::duration delay) : rate_(bytes_per_second), delay_(delay) {}
 
     void set_rate(double bytes_per_second) { rate_ = bytes_per_second; }
-    /// On average one message in `one_of` loses a packet. It and all later ones arrive a round trip later.
+    /// Makes one message in `one_of` lose a packet on average. That message and all later ones arrive one round trip
+    /// later.
     void lose(int one_of) { one_of_ = one_of; }
     Clock::time_point now() const { return now_; }
 
-    /// Sends a message of `message_bytes` every 33 ms for `time`; a sender without room skips one. Returns the longest
-    /// delay of a message.
+    /// Sends a message of `message_bytes` every 33 ms for `time`; skips a message if the window has no room. Returns
+    /// the longest delay of a message.
     Clock::duration play(Clock::duration time, std::size_t message_bytes) {
         Clock::duration longest{};
         for (const auto end = now_ + time; now_ < end; now_ += 1ms) {

@@ -10,23 +10,24 @@ namespace framewire::net {
 class RemoteControl {
 public:
     virtual ~RemoteControl() = default;
-    /// The settings that can be changed, as the server last reported them. Empty before the first report.
+    /// Returns the settings that can be changed, as the server last reported them. Empty before the first report.
     virtual std::string state() const = 0;
-    /// Queues a control request. It is sent when the connection next accepts one.
+    /// Queues a control request. It is sent once the previous one has been answered.
     virtual void request(const std::string& text) = 0;
-    /// Why the server refused the last request. Empty if it accepted the request or has not answered.
+    /// Returns why the server refused the last request that it answered. Empty if the server accepted that request.
     virtual std::string refusal() const = 0;
 };
 
-/// Handles a viewer's control request and returns the resulting settings; an empty request only returns them. If it
-/// throws, the exception's text tells the viewer why the request was refused. Called on the loop's work thread.
+/// Handles a viewer's control request and returns the resulting settings; an empty request changes nothing and only
+/// returns the settings. If it throws, the exception's text tells the viewer why the request was refused. Called on the
+/// loop's work thread.
 using Control = std::function<std::string(const std::string& control_request)>;
 
-/// Statistics of one stream. Bytes count when a connection has taken the whole write.
+/// Statistics of one stream. Bytes are counted once the whole write has completed.
 struct StreamMetrics {
-    /// Viewers at present.
+    /// Viewers connected now.
     int viewers = 0;
-    /// Viewers that were accepted.
+    /// Viewers accepted so far.
     std::int64_t viewers_total = 0;
     /// Viewers that the server disconnected: stuck, slowest of too many, or violating the protocol.
     std::int64_t dropped = 0;
@@ -48,7 +49,7 @@ struct StreamMetrics {
 struct ServerMetrics : StreamMetrics {
     /// Connections refused: no such stream, too many, no valid hello, hello too late.
     std::int64_t refused = 0;
-    /// Bytes that pending responses hold in memory at present. Shared messages count once.
+    /// Memory that pending responses hold now, in bytes. A shared message counts once.
     std::int64_t pinned_bytes = 0;
 };
 

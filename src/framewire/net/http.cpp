@@ -56,8 +56,8 @@ struct Feed::State {
         queue.bytes += part->size();
     }
 
-    // Reports a change between no clients and some. Reports are in order because `reported_mutex` is held during the
-    // call; `mutex` is free, so the callback may publish.
+    // Reports that the first client has connected or the last one has left. Reports are in order because
+    // `reported_mutex` is held during the call; `mutex` is free, so the callback may publish.
     void tell_wanted() {
         const std::lock_guard telling(reported_mutex);
         bool wanted = false;
@@ -166,8 +166,8 @@ std::vector<std::string_view> parts_of(std::string_view path) {
 
 bool in_braces(std::string_view part) { return part.size() > 2 && part.front() == '{' && part.back() == '}'; }
 
-// One digit per segment, 1 for a segment in braces. If two patterns match a path, the lexicographically smaller shape
-// is more specific.
+// Returns one digit per segment: 1 for a segment in braces, 0 for a literal one. If two patterns match a path, the
+// lexicographically smaller shape is more specific.
 std::string shape_of(std::string_view pattern) {
     std::string shape;
     for (const auto part : parts_of(pattern)) shape += in_braces(part) ? "1" : "0";
@@ -195,7 +195,7 @@ bool takes(std::string_view pattern, std::string_view path, Parameters& paramete
 
 }  // namespace
 
-// Routes are checked when they are added, so a mistake shows at start-up and not at a request.
+// Routes are checked when they are added, so a mistake is reported at start-up instead of at the first request.
 void Site::add(Route route) {
     if (!route.pattern.starts_with('/'))
         fail(ErrorCode::internal, "the route '{}' does not begin with /", route.pattern);

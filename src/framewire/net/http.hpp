@@ -21,19 +21,20 @@ enum class Method { get, head, put, post };
 /// before, so they are not part of it.
 struct Request {
     Method method = Method::get;
-    /// Percent-decoded once. Empty, "." and ".." segments are refused, except for one "/" at the end. The root is "/".
+    /// Path of the target, percent-decoded once. It has no empty, "." or ".." segments, except for one "/" at the end.
+    /// The root is "/".
     std::string path;
     /// Values of the {names} in the route's pattern.
     std::map<std::string, std::string, std::less<>> parameters{};
-    /// Decoded. If a name occurs twice, the first value counts.
+    /// Decoded query parameters. If a name occurs twice, the first value counts.
     std::map<std::string, std::string, std::less<>> query{};
     /// JSON text, if the request has a body.
     std::string body{};
     /// The If-None-Match field (RFC 9110, 13.1.2), or empty.
     std::string if_none_match{};
-    /// The client, for messages: "127.0.0.1:40312".
+    /// Address of the client for messages, such as "127.0.0.1:40312".
     std::string peer{};
-    /// True if the request has the right token or the server needs none. Also set for routes that everybody may use.
+    /// True if the request has the right token or the server needs none. Also determined for routes that need no token.
     bool let_in = false;
 };
 
@@ -41,11 +42,11 @@ struct Request {
 struct Response {
     int status = 200;
     std::string content_type = "application/json";
-    /// The body. Null: no bytes.
+    /// The body. If null, the body is empty.
     std::shared_ptr<const std::string> body{};
-    /// Additional fields. They replace the common field of the same name.
+    /// Additional header fields. Each replaces the common field of the same name.
     std::vector<std::pair<std::string, std::string>> headers{};
-    /// If set, the response is a stream of this feed's parts instead of `body`.
+    /// If set, the response streams the parts of this feed instead of sending `body`.
     std::shared_ptr<Feed> feed{};
 };
 
@@ -56,8 +57,8 @@ Response error_response(int status, std::string_view text);
 
 /// Settings of a feed.
 struct FeedOptions {
-    /// Handling of a client that is slower than the feed. True: it gets only the newest part (for pictures). False: it
-    /// gets every part, and a client with more than `queued_limit_bytes` pending is disconnected (for lines).
+    /// How clients that are slower than the feed are handled. True: they get only the newest part (for pictures).
+    /// False: they get every part, and are disconnected if more than `queued_limit_bytes` are pending (for lines).
     bool newest_only = false;
     std::size_t queued_limit_bytes = 1 << 20;
 };
@@ -78,16 +79,16 @@ public:
 
     /// Sends the part to all current clients.
     void publish(Part part);
-    /// Sets the part that clients receive first when they connect. Null: none.
+    /// Sets the part that clients receive first when they connect. If null, they receive none.
     void set_first(Part part);
-    /// Ends the responses of all clients after the parts already published. From then on the function of on_wanted() is
-    /// not called; end() waits for a call in progress, unless that call itself calls end().
+    /// Ends the responses of all clients after the parts already published. The function set by on_wanted() is not
+    /// called afterwards; end() waits for a call in progress, unless end() is called from that function.
     void end();
 
-    /// Number of clients.
+    /// Returns the number of clients.
     int clients() const;
     /// Sets a function that is called, on any thread, with true when the first client has connected and with false when
-    /// the last one has left. Set it once, before the first client.
+    /// the last one has left. Call it once, before the first client connects.
     void on_wanted(std::function<void(bool wanted)> reported);
 
 private:
@@ -96,7 +97,7 @@ private:
     std::shared_ptr<State> state_;
 };
 
-/// One client of a feed, registered for its lifetime. Its pending parts are bounded by the feed's options.
+/// One client of a feed, registered as long as this object exists. Its pending parts are bounded by the feed's options.
 class FeedClient {
 public:
     /// Registers the client. `wake` is called, on any thread, when parts arrive in an empty queue or the feed ends. It
@@ -127,12 +128,12 @@ private:
 
 /// Access level of a route.
 enum class Access {
-    /// Needs no token: files of the page and the health check.
+    /// No token is needed: for the page's files and the health check.
     everybody,
     /// Requires the token, if the server has one.
     viewers,
-    /// Like viewers; in addition the request must come from the server's own pages or from no page, with a JSON body if
-    /// it changes something.
+    /// Like `viewers`, but the request must not come from a page of another server, and must have a JSON body if it
+    /// changes something.
     control,
 };
 
@@ -140,7 +141,7 @@ enum class Access {
 /// Error{usage} 400, Error{no_input} 404, Error{config} 409, anything else 500.
 using Handler = std::function<Response(const Request&)>;
 
-/// One entry of a site.
+/// Route of a site: the requests that it matches, and their handler.
 struct Route {
     /// GET also answers HEAD and must not change anything.
     Method method = Method::get;
@@ -148,13 +149,13 @@ struct Route {
     std::string pattern;
     Access access = Access::control;
     Handler handler;
-    /// The response's feed is sent over a WebSocket, one message per part.
+    /// True if the response's feed is sent over a WebSocket, one message per part.
     bool websocket = false;
     /// If not empty, the route matches only requests whose query has this name, and precedes routes of the same pattern
     /// without it.
     std::string query{};
-    /// The handler never blocks. It runs directly on the loop's thread, and also when the server has reached its
-    /// request limit. For health checks.
+    /// True if the handler never blocks. It then runs on the loop's thread, even if the server has reached its request
+    /// limit. For health checks.
     bool at_once = false;
 };
 
@@ -165,7 +166,7 @@ class Site {
 public:
     /// Adds a route. Throws Error{internal} if the route is invalid or another one hides it.
     void add(Route route);
-    /// All routes in the order in which they were added.
+    /// Returns all routes in the order in which they were added.
     const std::vector<Route>& routes() const { return routes_; }
 
     /// Result of match().
@@ -175,8 +176,8 @@ public:
         std::map<std::string, std::string, std::less<>> parameters{};
         std::vector<Method> allowed{};
     };
-    /// Finds the route for a request. If several patterns match, the one whose braces come latest is used. `query` is
-    /// the request's query.
+    /// Finds the route for a request with these query parameters. If several patterns match, the one with a literal
+    /// segment precedes the one that has braces at the same place; the first difference counts.
     Match match(Method method, std::string_view path, const std::map<std::string, std::string, std::less<>>& query,
                 bool websocket) const;
 

@@ -17,7 +17,7 @@ namespace framewire::net::http {
 
 namespace {
 
-// Threads are started on demand.
+// Maximum number of worker threads, which are started on demand.
 constexpr std::size_t most_threads = 4;
 
 }  // namespace
@@ -43,7 +43,7 @@ void Handlers::set_site(std::shared_ptr<const Site> site) {
         for (const auto& job : jobs) job.task(false);
 }
 
-// One queue per peer; `turns_` holds each peer with a non-empty queue once (round robin).
+// Each peer has a queue; `turns_` holds each peer with a non-empty queue once (round robin).
 bool Handlers::run(const std::shared_ptr<const Site>& site, const std::string& peer, Task task) {
     const std::lock_guard lock(mutex_);
     if (stopped_ || site != site_) return false;
@@ -81,7 +81,7 @@ Handlers::Job Handlers::take_next() {
     return job;
 }
 
-// Body of a worker thread.
+// Runs tasks on a worker thread until stop().
 void Handlers::work() {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -130,7 +130,7 @@ constexpr Field every_answers[] = {
      "form-action 'none'"},
 };
 
-// Reason phrases (RFC 9110, 15).
+// Returns the reason phrase of a status (RFC 9110, 15).
 std::string_view reason_of(int status) {
     switch (status) {
         case 200: return "OK";
@@ -155,13 +155,13 @@ std::string_view reason_of(int status) {
     }
 }
 
-// Field names are case-insensitive (RFC 9110, 5.1).
+// Compares field names, which are case-insensitive (RFC 9110, 5.1).
 bool same_name(std::string_view a, std::string_view b) {
     return std::ranges::equal(a, b,
                               [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-// Appends a field. A line break in it would allow response splitting.
+// Appends a field. Throws if it contains a line break, which would allow response splitting.
 void add(std::string& text, std::string_view name, std::string_view value) {
     if (name.empty() ||
         (std::string(name) + std::string(value)).find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos)
@@ -214,11 +214,11 @@ using Phase = HttpConnection::Phase;
 // Maximum number of bytes that are read and discarded from a peer that should not send any. Closing with unread bytes
 // would reset the connection, and the peer could lose the response.
 constexpr std::size_t discarded_most_bytes = 64 * 1024;
-// A WebSocket that was sent nothing for this long gets a ping. A peer that is gone does not take it, so the write
+// A WebSocket that was sent nothing for this long gets a ping. A peer that is gone does not accept it, so the write
 // deadline ends the connection.
 constexpr std::chrono::seconds ping_after{10};
 
-// A connection with a request or response in progress does not count as waiting.
+// Returns true if a request or response is in progress, so that the connection does not count as waiting.
 bool is_under_way(Phase phase) { return phase != Phase::waiting && phase != Phase::leaving && phase != Phase::gone; }
 
 }  // namespace
@@ -263,8 +263,8 @@ void HttpConnections::give_up(const std::optional<HandshakeLimiter::Eviction>& e
 
 // Makes room for one more request or feed if all places are taken: the peer that holds the most loses the connection
 // whose client has made no progress for the longest time. Requests whose handler runs are kept, because ending them
-// would free nothing. Returns false if there is no room, or if the peer's requests keep too many handlers busy. A feed
-// only displaces one of a peer that would still have as many.
+// would free nothing. Returns false if there is no room, or if the newcomer's peer keeps too many handlers busy. A feed
+// displaces another one only if the losing peer keeps at least as many feeds as the newcomer's peer then has.
 bool HttpConnections::make_room(const HttpConnection& newcomer, bool feeds) {
     const int most_feeds = std::max(1, limits_.under_way * 3 / 4);
     const int most_of_a_peer = limits_.under_way - limits_.under_way / 4;
@@ -304,7 +304,7 @@ void HttpConnections::enter(HttpConnection& http, Phase phase) {
     http.since = http.progress = loop_.now();
 }
 
-// A connection that was handed over to the stream protocol is null here.
+// `connection` is null if it was handed over to the stream protocol.
 void HttpConnections::close(const HttpConnectionPointer& http) {
     if (http->phase == Phase::gone) return;
     enter(*http, Phase::gone);
@@ -342,7 +342,7 @@ void HttpConnections::read_on(HttpConnection& http) {
     });
 }
 
-// Bytes mean something only while a request or a token is expected.
+// Bytes are used only while a request or a token is expected, and discarded in all other phases.
 void HttpConnections::take_piece(const HttpConnectionPointer& http, std::size_t bytes) {
     switch (http->phase) {
         case Phase::waiting: take_request_bytes(http, ByteSpan(http->piece).first(bytes)); break;
@@ -351,7 +351,7 @@ void HttpConnections::take_piece(const HttpConnectionPointer& http, std::size_t 
     }
 }
 
-// Also called without bytes, for those that an earlier read left in the reader.
+// Also called without bytes, to process those that an earlier read left in the reader.
 void HttpConnections::take_request_bytes(const HttpConnectionPointer& http, ByteSpan bytes) {
     try {
         const bool begins = !http->reader.begun();
@@ -383,7 +383,7 @@ void HttpConnections::turn_away() {
 
 void HttpConnections::check_deadlines() {
     const auto now = loop_.now();
-    const auto all = connections_;  // a copy, because handling one may erase it
+    const auto all = connections_;  // a copy, because check_deadline() may erase connections
     for (const auto& [number, http] : all) check_deadline(http, now);
     for (auto* log : {&refusals_, &trouble_}) log->tell_left_out(now);
 }
@@ -415,7 +415,7 @@ void HttpConnections::check_deadline(const HttpConnectionPointer& http, Clock::t
             else if (http->socket && !http->writing && silence >= ping_after)
                 http->socket->ping(), http->progress = now;
             break;
-        // A handler has no deadline of its own.
+        // Handlers have no deadline.
         case Phase::handled:
         case Phase::gone: break;
     }
@@ -434,7 +434,8 @@ using Phase = HttpConnection::Phase;
 
 ByteSpan bytes_of(std::string_view text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
 
-// If the proxy is not configured as trusted, all its clients count as one peer and share one limit.
+// Returns a hint for the log if the peer may be a proxy that is not configured as trusted. All clients of such a proxy
+// count as one peer and share one limit.
 std::string_view advice_on(const HttpConnection& http, const Refused& why) {
     const bool is_locked_out = why.status == 429 && !http.is_proxy && http.raw.count("x-forwarded-for") > 0;
     return is_locked_out ? "; if it is your reverse proxy, serve with --trusted-proxy ADDRESS" : "";
@@ -442,13 +443,13 @@ std::string_view advice_on(const HttpConnection& http, const Refused& why) {
 
 }  // namespace
 
-// `last` closes the connection after the response.
+// Sends a refusal. If `last` is true, closes the connection afterwards.
 void HttpConnections::refuse(const HttpConnectionPointer& http, const Refused& why, bool last) {
     refusals_.line_of(http->peer, "{} refused: {}{}", http->name, why.text, advice_on(*http, why));
     auto response = error_response(why.status, why.text);
     if (why.status == 401) {
         response.headers.emplace_back("WWW-Authenticate", R"(Bearer realm="framewire")");
-        // Basic makes a browser open its own login dialog, so it is not offered to scripts.
+        // Basic makes a browser open its login dialog, so it is not offered to requests from scripts.
         if (http->raw.field("sec-fetch-dest") != "empty")
             response.headers.emplace_back("WWW-Authenticate", R"(Basic realm="framewire")");
     }
@@ -484,7 +485,7 @@ void HttpConnections::answer(const HttpConnectionPointer& http, const Response& 
     write(http, pieces, &HttpConnections::answered);
 }
 
-// The list of pieces may be temporary; the bytes that it refers to must stay until `done`.
+// The list of pieces may be temporary; the bytes that it refers to must stay valid until `done`.
 void HttpConnections::write(const HttpConnectionPointer& http, std::span<const std::span<const std::uint8_t>> pieces,
                             void (HttpConnections::*done)(const HttpConnectionPointer&, const std::error_code&)) {
     auto& it = *http;
@@ -546,7 +547,7 @@ void HttpConnections::begin_feed(const HttpConnectionPointer& http, const std::s
     send_parts(http);
 }
 
-// Writes all pending parts in one operation, with the header in front if it was not sent yet.
+// Writes all pending parts in one operation, preceded by the header if that has not been sent yet.
 void HttpConnections::send_parts(const HttpConnectionPointer& http) {
     auto& it = *http;
     if (it.phase != Phase::feeding || it.writing) return;
@@ -585,7 +586,7 @@ void HttpConnections::parts_taken(const HttpConnectionPointer& http, const std::
 
 }  // namespace framewire::net::http
 
-// HTTP connections: what happens to a complete request. The checks run in this order: Host, path, token, route, access.
+// HTTP connections: handling of complete requests. The checks run in this order: Host, path, token, route, access.
 // Handlers run on worker threads, and their responses are posted back to the loop.
 
 namespace framewire::net::http {
@@ -596,7 +597,7 @@ using Phase = HttpConnection::Phase;
 
 // Path suffix of a stream's WebSocket.
 constexpr std::string_view stream_ending = "/stream";
-// A token message is shorter: 255 bytes and the JSON around them.
+// Limit for the first message. A message with a token is shorter: at most 255 bytes and the JSON around them.
 constexpr std::size_t first_message_most_bytes = 1024;
 constexpr const char* too_many_requests = "too many requests are in progress";
 
@@ -738,7 +739,7 @@ bool HttpConnections::redirect_to_base_path(const HttpConnectionPointer& http) {
     return true;
 }
 
-// Runs the handler. Its thread only holds weak references, so the connection may end meanwhile.
+// Runs the handler. The handler's thread holds only weak references, so the connection may end meanwhile.
 void HttpConnections::run_route(const HttpConnectionPointer& http, const std::shared_ptr<const Site>& site,
                                 const Route& route, std::map<std::string, std::string, std::less<>> parameters) {
     Request request{.method = method_of(http->raw.method).value_or(Method::get),

@@ -28,7 +28,7 @@
 
 namespace framewire::net::http {
 
-/// Runs a site's handlers on up to four worker threads. The caller limits how many wait. Thread-safe.
+/// Runs a site's handlers on up to four worker threads. The caller limits the number of waiting tasks. Thread-safe.
 class Handlers {
 public:
     /// Starts without a site and refuses every task until set_site().
@@ -38,19 +38,19 @@ public:
     Handlers(const Handlers&) = delete;
     Handlers& operator=(const Handlers&) = delete;
 
-    /// The current site, or null.
+    /// Returns the current site, or null.
     std::shared_ptr<const Site> site() const;
-    /// Replaces the site. Waiting tasks of the previous one are called with false. Returns when no handler of the
+    /// Replaces the site. Waiting tasks of the previous site are called with false. Returns when no handler of the
     /// previous site runs.
     void set_site(std::shared_ptr<const Site> site);
-    /// Work for a thread. If `may_use_site` is false, its site has been replaced and must not be used.
+    /// Task for a worker thread. If `may_use_site` is false, the task's site has been replaced and must not be used.
     using Task = std::function<void(bool may_use_site)>;
     /// Queues `task`, which is called once, and keeps `site` alive until then. Peers take turns, so a peer with many
     /// requests does not delay the others. Returns false if `site` is no longer current.
     bool run(const std::shared_ptr<const Site>& site, const std::string& peer, Task task);
     /// Calls `task` on this thread before it returns. Returns false if `site` is no longer current.
     bool run_here(const std::shared_ptr<const Site>& site, const Task& task);
-    /// Discards waiting tasks and returns when none runs. Tasks are refused afterwards.
+    /// Discards waiting tasks and returns when no task is running. Tasks are refused afterwards.
     void stop();
 
 private:
@@ -64,7 +64,7 @@ private:
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::shared_ptr<const Site> site_;
-    std::map<std::string, std::deque<Job>> waiting_;  // by peer; no queue is empty
+    std::map<std::string, std::deque<Job>> waiting_;  // by peer; empty queues are removed
     std::deque<std::string> turns_;                   // peers with waiting jobs, the next one first
     std::vector<const Site*> running_;
     std::vector<std::thread> threads_;
@@ -89,17 +89,16 @@ std::string common_fields(const Response& response);
 
 /// State of one HTTP connection. Only the loop's thread uses it.
 struct HttpConnection : std::enable_shared_from_this<HttpConnection> {
-    /// Current activity of the connection. HttpConnections::enter() changes it.
+    /// Current activity of the connection. Only HttpConnections::enter() changes it.
     enum class Phase {
         waiting,    ///< waits for a request or reads one
         handled,    ///< a handler works on the request; nothing is read
         answering,  ///< a response is being written
         upgrading,  ///< the WebSocket handshake is in progress
-        proving,    ///< a WebSocket whose first message must contain the token
-        feeding,    ///< receives the parts of a feed
+        proving,    ///< waits for the first message of a WebSocket, which must contain the token
+        feeding,    ///< sends the parts of a feed
         leaving,    ///< the last response has been written; waits for the peer to close
-        // The connection is closed.
-        gone,
+        gone,       ///< the connection is closed
     };
 
     HttpConnection(std::uint64_t number_, ConnectionPointer connection_, Clock::time_point now)
@@ -112,16 +111,16 @@ struct HttpConnection : std::enable_shared_from_this<HttpConnection> {
 
     std::uint64_t number;
     ConnectionPointer connection;
-    /// The other end is a trusted proxy.
+    /// True if the other end is a trusted proxy.
     bool is_proxy = false;
-    /// Name and peer of the connection, or of the client that a trusted proxy forwards for.
+    /// Name and peer of the client: those of the connection, or as reported by a trusted proxy.
     std::string name, peer;
-    /// The connection, if it is a WebSocket; otherwise null.
+    /// `connection` if it is a WebSocket, otherwise null.
     WebSocketConnection* socket = nullptr;
     Phase phase = Phase::waiting;
-    /// Start of the phase. While a request is read, the time of its first byte.
+    /// Start of the phase; while a request is being read, the arrival of its first byte.
     Clock::time_point since;
-    /// When the peer last took a byte.
+    /// Time at which the peer last accepted a byte.
     Clock::time_point progress;
 
     bool reading = false;
@@ -134,20 +133,20 @@ struct HttpConnection : std::enable_shared_from_this<HttpConnection> {
     Target target{};
     bool let_in = false, head_only = false, keep_alive = false;
 
-    // Its response.
+    // The response to that request.
     std::string head{};
     Feed::Part body{};
     bool writing = false;
     std::size_t taken_bytes = 0;
 
-    // The feed that follows the response.
+    // The feed that follows the response header.
     std::unique_ptr<FeedClient> feed{};
     bool chunked = false, feed_ended = false;
     std::vector<std::string> chunk_heads{};
     std::vector<Feed::Part> parts{};
     std::string said{};  ///< first message of a WebSocket, as received so far
     std::function<void(const std::shared_ptr<HttpConnection>&)>
-        after_proof{};  ///< continues after the token was accepted
+        after_proof{};  ///< called once the token has been accepted
 };
 
 using HttpConnectionPointer = std::shared_ptr<HttpConnection>;
@@ -163,22 +162,23 @@ public:
         int waiting = 1;
         /// Connections without a request in progress, per peer.
         int waiting_per_peer = 1;
-        /// Requests and feeds in progress. Feeds take at most three quarters.
+        /// Requests and feeds in progress. Feeds may be at most three quarters of them.
         int under_way = 1;
-        /// From the first to the last byte of a request.
+        /// Maximum time from the first to the last byte of a request.
         std::chrono::milliseconds request_deadline{};
-        /// From a response to the first byte of the next request.
+        /// Maximum time from a response to the first byte of the next request.
         std::chrono::milliseconds idle_deadline{};
-        /// Without a byte taken by the peer.
+        /// Maximum time in which the peer accepts no byte.
         std::chrono::milliseconds write_deadline{};
     };
-    /// How clients reach the server through proxies.
+    /// Reverse proxies in front of the server, and the path at which they publish it.
     struct Front {
-        /// For example "/cams": requests may begin with it, and it is removed from their path. Empty: none.
+        /// Prefix with which the paths of requests may begin, such as "/cams". It is removed from them. Empty: no
+        /// prefix.
         std::string base_path{};
         TrustedProxies proxies{};
     };
-    /// Takes over a WebSocket for the stream `name`, on which the viewer sends its hello.
+    /// Takes over a WebSocket for the stream `name`, on which the viewer will send its hello.
     using TakeViewer = std::function<void(ConnectionPointer, std::string name)>;
 
     /// `loop` must outlive this object.
@@ -186,7 +186,7 @@ public:
     HttpConnections(const HttpConnections&) = delete;
     HttpConnections& operator=(const HttpConnections&) = delete;
 
-    /// Adds a new connection. `heard` are the bytes already read from it.
+    /// Adds a new connection. `heard` holds the bytes already read from it.
     void come(ConnectionPointer connection, ByteSpan heard);
     /// Accepts no more connections and closes those without a request in progress.
     void turn_away();
@@ -197,7 +197,7 @@ public:
 
     /// See Listener::set_site().
     void set_site(std::shared_ptr<const Site> site) { handlers_.set_site(std::move(site)); }
-    /// Stops running handlers and returns when none runs.
+    /// Starts no more handlers and returns when none is running.
     void stop_handlers() { handlers_.stop(); }
 
 private:

@@ -129,7 +129,7 @@ TEST(Feeds, DisconnectStuckClientsWithoutNewParts) {
     HttpClient stuck(testing::RawConnection::connect(server.listener.address().port, 4096));
     stuck.say("GET /feed HTTP/1.1\r\nHost: localhost\r\n\r\n");
     pictures.wait_for(1);
-    pictures.publish(std::string(64'000'000, 'y'));  // more than the kernel buffers
+    pictures.publish(std::string(64'000'000, 'y'));  // larger than the kernel's buffers
     pictures.wait_for(0);
 }
 
@@ -155,7 +155,7 @@ TEST(Feeds, GoToWebSocketsWithTheToken) {
         EXPECT_TRUE(
             client->hear_until("\x81\x06"
                                "a line"));
-    telling.say(text("more words"));  // discarded
+    telling.say(text("more words"));  // the server discards it
     for (const auto* words : {R"({"token":"wrong-horse-battery"})", R"({"token":""})", "{}", "words"}) {
         auto stranger = server.client();
         EXPECT_EQ(stranger.ask("GET /feed", upgrade_fields).status, 101);
@@ -201,7 +201,7 @@ TEST(HttpConnections, ReceiveErrorsForInvalidRequests) {
     EXPECT_EQ(status("G\x01T / HTTP/1.1\r\nHost: localhost\r\n\r\n"), 400);
     EXPECT_EQ(status(get + "Field : x\r\n\r\n"), 400);
     EXPECT_EQ(status(get + "Field: a\rb\r\n\r\n"), 400);
-    // A proxy between server and client has to see the same requests.
+    // A proxy between server and client must not be able to split the bytes into other requests.
     EXPECT_EQ(status(put + json_type + "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}"), 400);
     EXPECT_EQ(status(put + json_type + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}"), 400);
     EXPECT_EQ(status(put + json_type + "Content-Length: 2, 2\r\n\r\n{}"), 400);
@@ -269,7 +269,7 @@ TEST(HttpConnections, CannotChangeAnythingFromOtherOrigins) {
     EXPECT_EQ(status(json), 200);
     EXPECT_EQ(status("Content-Type: Application/JSON; charset=utf-8\r\n"), 200);
     EXPECT_EQ(status(json + "Origin: http://localhost\r\n"), 200);
-    EXPECT_EQ(status(json + "Origin: https://localhost\r\n"), 200);  // by a proxy that ends TLS
+    EXPECT_EQ(status(json + "Origin: https://localhost\r\n"), 200);  // through a proxy that terminates TLS
     EXPECT_EQ(status(json + "Sec-Fetch-Site: same-origin\r\n"), 200);
     EXPECT_EQ(status(json + "Origin: http://evil.example\r\n"), 403);
     EXPECT_EQ(status(json + "Origin: http://localhost:8080\r\n"), 403);
@@ -304,7 +304,7 @@ TEST(HttpConnections, NeedTheTokenIfThereIsOne) {
     for (const std::string none : {"", "Bearer", "Basic", "Basic !!!!", "Basic YWJj", "Digest x"})
         EXPECT_EQ(ask("Authorization: " + none + "\r\n").status, 401) << none;
     EXPECT_EQ(ask(right + right).status, 401);
-    // A public path must not help to guess tokens either.
+    // Guesses must also be limited on paths that need no token.
     const auto guess = [&](int number, std::uint8_t from) {
         testing::HttpClient client(testing::RawConnection::connect(server.listener.address().port, 0, from));
         const auto token = number < 0 ? "correct-horse-battery" : "guess" + std::to_string(number);
@@ -323,7 +323,7 @@ TEST(HttpConnections, NeedTheTokenIfThereIsOne) {
     EXPECT_NO_THROW(Client(served.address(), {.token = options.token}));
 }
 
-// A page does this if it stays open while the server's token changes.
+// A page that stays open while the server's token changes repeats the old token.
 TEST(HttpConnections, MayRepeatAnOutdatedToken) {
     auto options = on_any_port();
     options.token = "correct-horse-battery";
@@ -356,7 +356,7 @@ TEST(HttpConnections, AreDistinguishedBehindATrustedProxy) {
     for (int i = 0; i < 5; ++i) EXPECT_EQ(ask("guess" + std::to_string(i), "10.9.8." + std::to_string(i), 2), 401);
     EXPECT_EQ(ask(right, other, 2), 429);
     EXPECT_EQ(ask(right, other), 200);
-    // WebSockets also count for the proxy's client, with the stream protocol and without.
+    // WebSockets also count as connections of the proxy's client, with the stream protocol and without.
     const auto reported = server.client().ask(
         "GET /main/stream",
         testing::upgrade_fields + "Sec-WebSocket-Protocol: framewire\r\nX-Forwarded-For: " + guesser + "\r\n");
@@ -374,7 +374,7 @@ TEST(HttpConnections, BehindAnUntrustedProxyAreLoggedWithAdvice) {
     EXPECT_NE(log.text().find("serve with --trusted-proxy ADDRESS"), std::string::npos) << log.text();
 }
 
-// Load balancers check the server's health like this.
+// Load balancers send such requests to check a server's health.
 TEST(HttpConnections, WithHttp10NeedNoHost) {
     Served server;
     const auto status = [&](const std::string& request) {
@@ -547,7 +547,7 @@ TEST(HttpConnections, AreRefusedIfTooManyRequestsAreInProgress) {
     EXPECT_TRUE(eventually([&] { return inside == 2; }));
     EXPECT_EQ(server.client().ask("GET /").status, 503);
     EXPECT_EQ(server.client().ask("GET /alive").status, 200) << "the server runs, and says so";
-    // A site is released after its handlers have ended, and not before.
+    // A site is not released before its handlers have ended.
     auto leaving = std::async(std::launch::async, [&] { server.listener.set_site(nullptr); });
     EXPECT_EQ(leaving.wait_for(50ms), std::future_status::timeout);
     go.set_value();
@@ -562,7 +562,8 @@ HttpClient client_from(const Served& server, std::uint8_t from, int receive_buff
     return HttpClient(testing::RawConnection::connect(server.listener.address().port, receive_buffer_bytes, from));
 }
 
-// A peer without a token opens WebSockets without sending the first message, and requests that it never reads.
+// One peer without a token opens WebSockets but never sends a first message. Another one sends requests but never reads
+// the responses.
 TEST(HttpConnections, ThatAreSlowDoNotExcludeOthers) {
     auto options = on_any_port();
     options.token = "correct-horse-battery";
@@ -635,7 +636,7 @@ TEST(HttpConnections, OfOnePeerLeaveFeedsForOthers) {
 
 TEST(HttpConnections, TakeTurnsAtHandlers) {
     auto options = on_any_port();
-    options.requests_limit = 12;  // allows nine of one peer
+    options.requests_limit = 12;  // allows nine requests per peer
     Served server(options);
     std::counting_semaphore<> go(0);
     std::mutex mutex;
@@ -660,11 +661,11 @@ TEST(HttpConnections, TakeTurnsAtHandlers) {
         many.back().say("GET /many HTTP/1.1\r\nHost: localhost\r\n\r\n");
     }
     EXPECT_TRUE(eventually([&] { return count() == 4; })) << "as many as there are threads";
-    // The nine are read before this one, and nine is the limit of one peer.
+    // The server reads those nine requests first, and nine is the limit per peer.
     EXPECT_EQ(client_from(server, 2).ask("GET /many").status, 503);
     auto one = client_from(server, 1);
     one.say("GET /one HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    // That request is read before this one of the same peer is refused for its path.
+    // Once the server has refused this request of the same peer for its path, it has also read the previous one.
     EXPECT_EQ(client_from(server, 1).ask("GET /no/such").status, 404);
     go.release(2);
     EXPECT_TRUE(eventually([&] { return count() == 6; }));
@@ -679,7 +680,7 @@ TEST(HttpConnections, TakeTurnsAtHandlers) {
 
 TEST(HttpConnections, ThatDoNotCloseAreLimited) {
     auto options = on_any_port();
-    options.greeting_limit = 8;  // so at most four may be closing
+    options.greeting_limit = 8;  // so at most four connections may be closing
     options.write_deadline = 1h;
     Served server(options);
     std::vector<HttpClient> all;

@@ -21,7 +21,7 @@ namespace framewire::net::http {
 
 namespace {
 
-// ASCII only, which is sufficient for host names and header values.
+// Converts ASCII letters to lower case, which is sufficient for host names and header values.
 std::string lower_case(std::string_view text) {
     std::string lowered(text);
     for (char& c : lowered)
@@ -29,7 +29,7 @@ std::string lower_case(std::string_view text) {
     return lowered;
 }
 
-// Numeric addresses are always allowed: DNS rebinding needs a name.
+// Returns true for a numeric address. These are always allowed, because DNS rebinding needs a name.
 bool numeric(const std::string& host) {
     std::array<std::uint8_t, sizeof(in6_addr)> address{};
     return ::inet_pton(AF_INET, host.c_str(), address.data()) == 1 ||
@@ -43,13 +43,13 @@ std::string machine_name() {
     return lower_case(name.data());
 }
 
-// Returns the host without brackets of "name", "name:80" or "[::1]:80". Throws Error{usage}.
+// Returns the host in "name", "name:80" or "[::1]:80", without brackets. Throws Error{usage}.
 std::string host_of(std::string_view text) {
     const bool has_port = text.ends_with(']') ? false : text.rfind(':') != text.npos;
     return parse_address(has_port ? std::string(text) : std::string(text) + ":0").host;
 }
 
-// Returns nullopt if the text is not Base64 (RFC 4648).
+// Decodes Base64 (RFC 4648). Returns nullopt if the text is not valid Base64.
 std::optional<std::string> from_base64(std::string_view coded) {
     constexpr std::size_t longest = 1024;  // a user name and a token
     if (coded.empty() || coded.size() > longest || coded.size() % 4 != 0) return std::nullopt;
@@ -178,7 +178,7 @@ std::optional<std::string_view> RawRequest::field(std::string_view name) const {
     return std::ranges::find(fields, name, [](const auto& field) { return field.first; })->second;
 }
 
-// One field may hold a list, and a list may be spread over several fields (RFC 9110, 5.6.1).
+// A field may hold a list, and a list may be spread over several fields (RFC 9110, 5.6.1).
 bool RawRequest::lists(std::string_view name, std::string_view token) const {
     return std::ranges::any_of(fields, [&](const auto& field) {
         return field.first == name && beast::http::token_list(field.second).exists({token.data(), token.size()});
@@ -211,8 +211,8 @@ struct RequestReader::State {
         return true;
     }
 
-    // The end of a body must be unambiguous: a proxy in between that reads it differently would allow request smuggling
-    // (RFC 9112, 11.2).
+    // Throws Refused unless the end of the body is unambiguous: a proxy that interprets it differently would allow
+    // request smuggling (RFC 9112, 11.2).
     void check_header() const {
         const auto& fields = parser->get();
         if (fields.count("Transfer-Encoding") > 0)
@@ -224,7 +224,7 @@ struct RequestReader::State {
 
     std::optional<Parser> parser;
     bool header_checked = false;
-    Bytes waiting;  // received and not parsed
+    Bytes waiting;  // received but not parsed yet
 };
 
 RequestReader::RequestReader() : state_(std::make_unique<State>()) {}
@@ -256,7 +256,7 @@ Bytes RequestReader::rest() { return std::exchange(state_->waiting, {}); }
 
 namespace {
 
-// Longest target in bytes, and most names in a query.
+// Maximum length of a target in bytes, and maximum number of query names.
 constexpr std::size_t most_bytes = 2048, most_query_names = 32;
 
 // Returns the value of a hexadecimal digit.

@@ -19,9 +19,9 @@ namespace framewire::net::http {
 /// A complete, well-formed request exactly as it was sent. Its content has not been checked.
 struct RawRequest {
     std::string method, target;
-    /// False: HTTP/1.0.
+    /// True for HTTP/1.1, false for HTTP/1.0.
     bool version_1_1 = true;
-    /// Names in lower case, in the order in which they were sent.
+    /// Header fields in the order in which they were sent, with names in lower case.
     std::vector<std::pair<std::string, std::string>> fields{};
     std::string body{};
 
@@ -40,30 +40,30 @@ struct Refused {
     std::string text{};
 };
 
-/// Decides who may request what. It protects a server's routes against requests without the token, against pages of
+/// Access checks for HTTP requests. They protect a server's routes against requests without the token, against pages of
 /// other origins (CSRF) and against DNS rebinding. Use it from one thread.
 class Admission {
 public:
     /// Settings of the server that the checks need.
     struct Rules {
-        /// The server uses TLS, so the origin of its own pages is https.
+        /// True if the server uses TLS; the origin of its own pages is then https.
         bool tls = false;
-        /// Accepted names, in addition to localhost, this machine's name and numeric addresses.
+        /// Accepted host names, in addition to localhost, this machine's name and numeric addresses.
         std::vector<std::string> hosts{};
     };
     /// `gate` must outlive this object.
     Admission(Rules rules, Gate& gate);
 
-    /// Checks that the Host field names this server (protection against DNS rebinding). Throws Refused.
+    /// Throws Refused unless the Host field names this server, as a protection against DNS rebinding.
     void check_host(const RawRequest& request) const;
     /// Returns true if the request has the right token or none is needed, and false if it has no token. Throws Refused
     /// if the token is wrong or the peer is locked out.
     bool let_in(const RawRequest& request, const std::string& peer, Clock::time_point now);
-    /// Like above, for a token in the first message of a WebSocket. Returns false if the token is wrong.
+    /// Like the function above, for a token in the first message of a WebSocket. Returns false if the token is wrong.
     bool let_in(std::string_view token, const std::string& peer, Clock::time_point now);
-    /// Checks that the request does not come from a page of another origin. Throws Refused.
+    /// Throws Refused if the request comes from a page of another origin.
     void check_origin(const RawRequest& request) const;
-    /// Checks everything that the route requires of a request. Throws Refused.
+    /// Throws Refused unless the request meets all requirements of the route.
     void check_access(const RawRequest& request, const Route& route, bool let_in) const;
 
 private:
@@ -71,7 +71,7 @@ private:
     Gate& gate_;
 };
 
-/// Splits the bytes of a connection into HTTP/1.x requests, one after the other. Use it from one thread.
+/// Parses the bytes of a connection into successive HTTP/1.x requests. Use it from one thread.
 class RequestReader {
 public:
     /// Longest header and body of a request, in bytes.
@@ -80,14 +80,14 @@ public:
     RequestReader();
     ~RequestReader();
 
-    /// Appends bytes. Returns true if a request is complete, which stays so until request() is called. Throws Refused
-    /// if the bytes are not a valid request; the connection cannot be used after that.
+    /// Appends bytes. Returns true if a complete request is available, which request() then returns. Throws Refused if
+    /// the bytes are not a valid request; the connection cannot be used after that.
     bool take(ByteSpan bytes);
     /// Removes and returns the complete request. The bytes after it belong to the next one.
     RawRequest request();
     /// Returns true if part of a request has been received.
     bool begun() const;
-    /// Removes and returns the bytes that belong to no request, for a change of protocol.
+    /// Removes and returns the bytes after the last request, for a connection that changes its protocol.
     Bytes rest();
 
 private:

@@ -19,25 +19,25 @@
 namespace framewire::net {
 
 /// Handshake limiter: bounds how many connections may be open before they have sent their hello or request. A new
-/// connection always gets a place; if none is free, an older connection loses its own. Silent connections, however
+/// connection always gets a place; if none is free, an older connection loses its place. Silent connections, however
 /// many, therefore cannot exclude a client that completes its handshake. Not thread-safe.
 class HandshakeLimiter {
 public:
     /// Number of a connection; later connections have greater numbers.
     using Number = std::uint64_t;
 
-    /// Limits for all peers and for each peer, both at least 1.
+    /// Sets the number of places in total and per peer; both are at least 1.
     HandshakeLimiter(int limit, int limit_per_peer);
 
     /// The connection that lost its place.
     struct Eviction {
         Number connection = 0;
-        /// True if its peer had reached its own limit; false if all places were taken.
+        /// True if the peer had reached its limit; false if all places were taken.
         bool of_same_peer = false;
     };
-    /// Gives `connection` of `peer` a place and returns the connection that lost its own, if any: the peer's oldest if
-    /// the peer has reached its limit; otherwise, if all places are taken, the oldest connection of the peer that holds
-    /// the most.
+    /// Gives `connection` of `peer` a place and returns the connection that lost its place, if any: the peer's oldest
+    /// if the peer has reached its limit; otherwise, if all places are taken, the oldest connection of the peer that
+    /// holds the most.
     std::optional<Eviction> enter(Number connection, const std::string& peer);
     /// Frees the place of `connection`. Does nothing if it has none.
     void leave(Number connection);
@@ -55,12 +55,12 @@ private:
     std::map<std::string, int> taken_;  // places per peer; no count is 0
 };
 
-/// Returns the peer under which a connection enters. A trusted proxy holds connections of many clients, so each of them
-/// counts as a separate peer.
+/// Returns the peer as which a connection enters the limiter. A trusted proxy holds connections of many clients, so
+/// each of its connections counts as a separate peer.
 std::string pending_name(HandshakeLimiter::Number connection, const std::string& peer, bool is_proxy);
 
-/// Rate-limited log for one kind of line that peers can cause at will. Each period lets a few lines through; the others
-/// are counted, and their number is logged when the period is over. Use it from one thread.
+/// Rate-limited log for one kind of line that peers can trigger at will. Each period lets a few lines through; the
+/// others are counted, and their number is logged when the period is over. Use it from one thread.
 class LimitedLog {
 public:
     /// Maximum number of lines per period, in total and per peer.
@@ -97,7 +97,7 @@ public:
     /// periodically.
     void tell_left_out(Clock::time_point now);
 
-    // The functions below implement the ones above.
+    // The functions above are built from the ones below:
 
     /// Returns true if a line may be logged at `now`, and counts it as suppressed otherwise. An empty `peer` means no
     /// peer.
@@ -113,8 +113,7 @@ private:
     std::string about_;
     Clock::time_point period_end_ = Clock::time_point::min();
     int lines_ = 0;
-    std::map<std::string, int>
-        lines_of_;  // line counts of the peers with lines in this period; at most lines_a_period entries
+    std::map<std::string, int> lines_of_;  // line counts by peer in this period; at most lines_a_period entries
     std::int64_t left_out_ = 0;
 };
 
@@ -160,11 +159,11 @@ public:
     void remove(const SharedMessages& messages);
     /// Returns by how many bytes add() would increase total().
     std::size_t growth(const SharedMessages& messages) const;
-    /// Bytes of all messages in use.
+    /// Returns the number of bytes of all messages in use.
     std::size_t total() const { return total_; }
 
 private:
-    // The number of uses of each message.
+    // Use count of each message.
     std::unordered_map<const Bytes*, int> users_;
     std::size_t total_ = 0;
 };

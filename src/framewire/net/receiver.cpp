@@ -92,7 +92,7 @@ void Receiver::restart(const ServerHello& hello) {
     if (resumes_) return;
     epoch_ = hello.epoch;
     follows_ = whole_ = false;
-    // Every block may differ from the last state of the other stream.
+    // Every block may differ from the last state of the previous stream.
     std::fill(coming_.begin(), coming_.end(), std::uint8_t{1});
     std::fill(versions_.begin(), versions_.end(), std::uint64_t{0});
 }
@@ -134,7 +134,8 @@ BlockVersions Receiver::block_versions() const {
     return held;
 }
 
-// One connection cannot skip more than max_version versions, but the sum over connections could overflow.
+// Adds to the skipped versions. One connection cannot skip more than max_version versions, but the sum over connections
+// could overflow, so it saturates.
 void Receiver::count_skipped(std::uint64_t versions) {
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
     const auto room = static_cast<std::uint64_t>(most - counts_.skipped);
@@ -164,7 +165,7 @@ codec::BlockSet blocks_of(ByteSpan packed, const Shape& shape) {
 
 namespace {
 
-// Clocks drift, so a better comparison is replaced after this many worse ones.
+// Clocks drift, so even the best comparison is replaced after this many slower ones.
 constexpr int comparison_holds = 10;
 
 }  // namespace

@@ -18,11 +18,11 @@ namespace framewire::net {
 
 /// Statistics of a receiver.
 struct ReceiverCounts {
-    /// Keyframes.
+    /// Keyframes received.
     std::int64_t keyframes = 0;
-    /// Delta frames from one version to the next.
+    /// Delta frames received.
     std::int64_t changes = 0;
-    /// Messages of independently coded blocks.
+    /// Messages with independently coded blocks received.
     std::int64_t parts = 0;
     /// Versions skipped because the connection was too slow. Versions that passed between two connections do not count.
     std::int64_t skipped = 0;
@@ -41,12 +41,12 @@ public:
     /// Error{config} if memory runs out.
     explicit Receiver(const ServerHello& hello);
 
-    /// Maximum number of bytes that a packed keyframe or delta frame can have, without its header.
+    /// Returns the maximum number of bytes that a packed keyframe or delta frame can have, without its header.
     std::size_t max_packed_bytes() const { return max_packed_bytes_; }
 
     /// Applies one message of the server. Returns `picture` if a state is complete; picture(), threshold(), state(),
-    /// objects() and came() then describe it. Returns `nothing` for a part of a state. Throws Error{source_lost} if the
-    /// message violates the protocol or is the server's error; picture() is then unspecified.
+    /// objects() and came() then describe it. Returns `nothing` for other messages, such as one part of a state. Throws
+    /// Error{source_lost} if the message violates the protocol or is the server's error; picture() is then unspecified.
     Outcome take(MessageType type, ByteSpan payload);
 
     /// Continues with a new connection whose server sent `hello` with the same shape. If it is the same stream, updates
@@ -54,22 +54,24 @@ public:
     /// complete.
     void restart(const ServerHello& hello);
 
-    /// The block versions held, including blocks of an unfinished state. A new connection can resume from them.
+    /// Returns the versions of all blocks held, including blocks of an incomplete state. A new connection can resume
+    /// from them.
     BlockVersions block_versions() const;
 
-    /// The current picture. The view stays valid until the next take().
+    /// Returns the current picture. The view stays valid until the next take().
     HostView<const std::uint8_t> picture() const { return assembling() ? shown_.view() : picture_.view(); }
-    /// The picture being assembled, or picture() if no state is being assembled.
+    /// Returns the picture being assembled, or picture() if no state is being assembled.
     HostView<const std::uint8_t> newest_blocks() const { return picture_.view(); }
-    /// Version and metadata of picture(). Version 0: there is no picture.
+    /// Returns the version and metadata of picture(). Version 0 means that there is no picture.
     const StateHeader& state() const { return state_; }
-    /// The bound of picture(): no byte differs from the server's frame by more.
+    /// Returns the bound of picture(): no byte differs from the server's frame by more.
     int threshold() const { return state_.threshold; }
-    /// Blocks in which picture() may differ from the previous one.
+    /// Returns the blocks in which picture() may differ from the previous picture.
     const codec::BlockSet& came() const { return came_; }
-    /// Objects that the server detected in the frame of picture(). Their coordinate sums are not transmitted.
+    /// Returns the objects that the server detected in the frame of picture(). Their coordinate sums are not
+    /// transmitted.
     std::span<const Component> objects() const { return objects_; }
-    /// Statistics over all connections.
+    /// Returns the statistics over all connections.
     const ReceiverCounts& counts() const { return counts_; }
     /// Writes the changes of the last message to `changes`; none after a keyframe. Throws Error{usage} if `changes` is
     /// too small.
@@ -87,15 +89,15 @@ private:
     HostImage picture_;  // newest blocks; equal to the complete state unless assembling()
     HostImage shown_;    // the complete state while a newer one is assembled; empty before that happens
     codec::Unpacker unpacker_;
-    int greatest_threshold_;  // from the hello
+    int greatest_threshold_;  // limit from the hello
     std::size_t max_packed_bytes_ = 0;
     std::uint64_t epoch_;
     StateHeader state_{}, latest_{};       // headers of the complete state and of the last message
-    std::vector<std::uint64_t> versions_;  // version in which each block was last received; 0: not of this stream
+    std::vector<std::uint64_t> versions_;  // version in which each block was last received; 0: never in this stream
     bool follows_ = false;                 // the picture belongs to this stream
-    bool resumes_ = false;                 // nothing has been received over this connection
-    bool connection_is_new_ = false;       // no complete state has been received over this connection
-    bool whole_ = false;                   // a complete state of this stream has been received
+    bool resumes_ = false;                 // continues an earlier connection; nothing received on this one yet
+    bool connection_is_new_ = false;       // no complete state received on this connection yet
+    bool whole_ = false;                   // at least one complete state of this stream has been received
     codec::BlockSet came_, coming_;        // blocks of the complete state; blocks received for the next one
     std::vector<Component> objects_, latest_objects_;
     ReceiverCounts counts_{};
@@ -111,7 +113,7 @@ struct StateMessage {
     std::size_t packed_at = 0;
 };
 
-/// Returns which blocks of a frame of `shape` the packed bytes contain. Throws Error{internal} if their directory is
+/// Returns the set of blocks that a packed frame of `shape` contains. Throws Error{internal} if their directory is
 /// invalid.
 codec::BlockSet blocks_of(ByteSpan packed, const Shape& shape);
 
@@ -119,7 +121,8 @@ codec::BlockSet blocks_of(ByteSpan packed, const Shape& shape);
 /// Not thread-safe.
 class ServerClock {
 public:
-    /// Takes the clocks that the server returned. Ignores an exchange that would have ended before it began.
+    /// Updates the estimate from the clocks that the server returned. Ignores an exchange that would have ended before
+    /// it began.
     void compare(const Clocks& clocks, Clock::time_point now);
     /// Returns the time from `server_us` on the server's clock to `now`, or nullopt before the first comparison.
     std::optional<std::chrono::microseconds> age(std::uint64_t server_us, Clock::time_point now) const;

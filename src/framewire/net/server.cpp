@@ -22,7 +22,7 @@ namespace framewire::net {
 
 namespace {
 
-// Validates what a constructor would otherwise find only after the port is open.
+// Validates the stream name, which the constructor would otherwise check only after the port is open.
 const ServerOptions& checked(const ServerOptions& options) {
     validate_stream_name(options.stream);
     return options;
@@ -144,8 +144,8 @@ struct Listener::State {
         loop.stop();
     }
 
-    // Passes a new connection on, through TLS if the server has an identity. The TLS listener returns null if there
-    // were too many handshakes.
+    // Passes on a new connection, over TLS if the server has an identity. The TLS listener returns null if there were
+    // too many handshakes.
     void take(ConnectionPointer connection) {
         const bool is_proxy = tls && proxies.trusts(*connection);
         if (tls) connection = tls->over(std::move(connection), loop.now(), is_proxy);
@@ -167,7 +167,8 @@ struct Listener::State {
     }
 
     // Runs `call` on the loop's thread and returns its result or rethrows its exception. The caller waits for `done`,
-    // not for the task's own future: the task is destroyed with this frame, so the loop has to leave it first.
+    // not for the task's own future: the task is destroyed when this function returns, so the loop must have left it
+    // before.
     template <class Call>
     decltype(auto) in_loop(Call call) {
         std::packaged_task<std::invoke_result_t<Call>()> task(std::move(call));
@@ -246,7 +247,7 @@ bool ServedStream::wait_for_first_states(int count, std::stop_token stop) const 
     return state_->listener.sessions.wait_for_first_states(state_->stream, count, std::move(stop));
 }
 
-// The end is sent on the loop's thread; this thread waits for the viewers and then closes the connections of the rest.
+// The end is sent on the loop's thread; this thread waits for the viewers and then closes the remaining connections.
 int ServedStream::finish(std::chrono::milliseconds deadline, const std::string& failure) {
     auto& listener = state_->listener;
     auto& stream = state_->stream;

@@ -38,22 +38,22 @@ struct ListenerOptions {
     std::size_t pinned_limit_bytes = 0;
     /// Deadline for resolving `listen` if it is a name.
     std::chrono::milliseconds lookup_deadline{5'000};
-    /// From the connection to the end of the viewer's hello.
+    /// Maximum time from the connection to the end of the viewer's hello.
     std::chrono::milliseconds handshake_deadline{5'000};
-    /// A viewer that has data pending is dropped after this time without taking a byte.
+    /// A viewer with pending data is dropped if it accepts no byte for this long.
     std::chrono::milliseconds write_deadline{10'000};
-    /// A viewer is sent something at least this often.
+    /// Maximum time between two messages to a viewer; keep-alives fill longer gaps.
     std::chrono::milliseconds keep_alive{1'000};
     /// Host names that HTTP requests may use for the server, in addition to numeric addresses, localhost, this
     /// machine's name and the name in `listen`. Other names are refused: they would allow DNS rebinding.
     std::vector<std::string> allowed_hosts{};
-    /// From the first to the last byte of an HTTP request, and from a response to the next request.
+    /// Maximum time from the first to the last byte of an HTTP request, and from a response to the next request.
     std::chrono::milliseconds request_deadline{5'000}, idle_deadline{15'000};
     /// Reverse proxies whose X-Forwarded-For is believed: addresses and networks such as 10.0.0.0/8. Limits per peer
     /// then apply to each of their clients.
     std::vector<std::string> trusted_proxies{};
     /// The path under which a reverse proxy publishes this server, such as "/cams", see validate_base_path(). Requests
-    /// may begin with it. Empty: none.
+    /// may begin with it. If empty, there is no such path.
     std::string base_path{};
     /// Maximum number of HTTP requests in progress, including responses that are still being streamed.
     int requests_limit = 256;
@@ -67,37 +67,37 @@ void validate_base_path(std::string_view path);
 
 class ServedStream;
 
-/// Listens at one address and serves any number of named streams, from a thread of its own. A viewer requests one
-/// stream by name. After a viewer has taken what it was sent, it is sent what it is missing of the newest state, as
-/// delta frames or blocks. A slow viewer therefore skips states and does not delay the others, the data pending for it
-/// never exceeds one keyframe, and the total over all viewers is limited. Thread-safe.
+/// Listens at one address and serves any number of named streams, on its own thread. A viewer requests one stream by
+/// name. Once a viewer has received everything that was sent to it, the listener sends what the viewer is missing of
+/// the newest state, as delta frames or blocks. A slow viewer therefore skips states and does not delay the others, the
+/// data pending for it never exceeds one keyframe, and the total over all viewers is limited. Thread-safe.
 class Listener {
 public:
     /// Starts to listen. Throws Error{usage} if an option is invalid, and Error{config} if the address is not available
-    /// or its name is not resolved before the deadline or the stop.
+    /// or its name is not resolved before the deadline or before `stop` is requested.
     explicit Listener(ListenerOptions options, std::stop_token stop = {});
-    /// Closes the connections that are left. All streams must have been removed before.
+    /// Closes the remaining connections. All streams must have been removed before.
     ~Listener();
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
 
-    /// The address as requested, with the port in use.
+    /// Returns the requested address with the port in use.
     const Address& address() const;
 
     /// Serves `state` as tcp://HOST:PORT/NAME; `state` must outlive the returned object. `control` handles viewers'
-    /// control requests on a thread of its own; if it is null, the server accepts none. Throws Error{usage} if the name
+    /// control requests on a separate thread; if it is null, the server accepts none. Throws Error{usage} if the name
     /// is invalid or in use.
     ServedStream add(const std::string& name, StreamState& state, Control control = nullptr);
 
-    /// Answers HTTP requests at the same address with `site` from now on. Null: with 503. Returns when no handler of
-    /// the previous site is running, and must not be called from one. GET /NAME/stream becomes a WebSocket with or
-    /// without a site.
+    /// Serves `site` to HTTP requests at the same address from now on. If null, they are answered with 503. Returns
+    /// when no handler of the previous site is running, so it must not be called from a handler. GET /NAME/stream
+    /// upgrades to a WebSocket with or without a site.
     void set_site(std::shared_ptr<const http::Site> site);
 
     /// Stops accepting connections and refuses pending ones with `why`. Viewers stay connected.
     void close(const std::string& why);
 
-    /// Statistics over all streams, including removed ones.
+    /// Returns the statistics over all streams, including removed ones.
     ServerMetrics metrics() const;
 
 private:
@@ -106,7 +106,7 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// A stream for as long as a listener serves it. Move-only. The listener must outlive it.
+/// A stream that the listener serves as long as this object exists. Move-only. The listener must outlive it.
 class ServedStream {
 public:
     /// Removes the stream, closes the connections of its viewers and makes its name available again.
@@ -123,17 +123,18 @@ public:
     /// Blocks until `count` viewers are connected. Returns false if `stop` is requested first.
     bool wait_for_viewers(int count, std::stop_token stop) const;
 
-    /// Blocks until `count` viewers have taken a complete state, or all remaining viewers have if some have left.
-    /// Returns false if `stop` is requested first. A viewer that takes nothing is dropped after the write deadline.
+    /// Blocks until `count` viewers have received a complete state or, if some have left, until all remaining ones
+    /// have. Returns false if `stop` is requested first. A viewer that accepts no bytes is dropped after the write
+    /// deadline.
     bool wait_for_first_states(int count, std::stop_token stop) const;
 
     /// Ends the stream: refuses new viewers and sends everyone the last state and then the end, or `failure` as an
-    /// error if it is not empty. Returns when all have taken it or the deadline has passed; the connections of the rest
-    /// are closed. Returns the number of viewers that were cut off. Pending connections are not waited for. Other
+    /// error if it is not empty. Waits until all viewers have received it or the deadline has passed, then closes the
+    /// remaining connections and returns how many viewers were cut off. Does not wait for pending connections. Other
     /// streams continue.
     int finish(std::chrono::milliseconds deadline, const std::string& failure = {});
 
-    /// Statistics of this stream.
+    /// Returns the statistics of this stream.
     StreamMetrics metrics() const;
 
 private:
@@ -149,11 +150,12 @@ struct ServerOptions : ListenerOptions {
     std::string stream{default_stream};
 };
 
-/// A listener with one stream, which ends together with it.
+/// A listener together with its only stream.
 class Server {
 public:
     /// Starts to listen. `state` must outlive the server. Throws Error{usage} if an option is invalid, and
-    /// Error{config} if the address is not available or its name is not resolved before the deadline or the stop.
+    /// Error{config} if the address is not available or its name is not resolved before the deadline or before `stop`
+    /// is requested.
     Server(StreamState& state, const ServerOptions& options, std::stop_token stop = {});
 
     /// The address for viewers, with the port in use.
@@ -168,7 +170,7 @@ public:
     /// See ServedStream::finish(). The listener also stops accepting connections.
     int finish(std::chrono::milliseconds deadline, const std::string& failure = {});
 
-    /// Statistics over all viewers.
+    /// Returns the statistics over all viewers.
     ServerMetrics metrics() const { return listener_.metrics(); }
 
 private:

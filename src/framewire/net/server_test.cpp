@@ -113,7 +113,7 @@ TEST(Server, WaitsForViewersUntilStopped) {
 TEST(Server, FinishDisconnectsSlowViewers) {
     TestStream stream({1, 480, 640, 3}, codec::Mode::lossless, 60);
     auto options = on_any_port();
-    options.write_deadline = 1h;  // the steps can be slow on a slow machine
+    options.write_deadline = 1h;  // step() can be slow on a busy machine
     Server server(stream.state, options);
     auto stuck = RawConnection::connect(server.address().server.port, 4096);
     ASSERT_TRUE(stuck.send(hello_for("main")));

@@ -79,7 +79,7 @@ std::string PendingConnections::pending_name_of(const PendingConnection& pending
     return pending_name(pending.number, pending.connection->peer(), limits_.proxies.trusts(*pending.connection));
 }
 
-// Adds the connection to the pending ones. The limiter may refuse an older one for it.
+// Adds the connection to the pending ones. If that exceeds a limit, an older one is refused.
 void PendingConnections::admit(const PendingPointer& pending) {
     greeting_.emplace(pending->number, pending);
     const auto eviction = pending_limiter_.enter(pending->number, pending_name_of(*pending));
@@ -180,7 +180,7 @@ void PendingConnections::forget(PendingConnection& pending) {
 }
 
 // The peer closes after it has received the reason. If the server closed first, unread bytes could reset the connection
-// and lose it.
+// and the reason would be lost.
 void PendingConnections::refuse(const PendingPointer& pending, const ServerError& why) {
     refusals_.line_of(pending->connection->peer(), "{} refused: {}", pending->connection->name(), why.text);
     pending_limiter_.leave(pending->number);

@@ -22,21 +22,21 @@
 
 namespace framewire::net {
 
-/// The pending connections of a server: those that have not completed their hello, and those that were refused and have
-/// not closed. Both are limited in number. Everything runs on the loop's thread.
+/// The pending connections of a server: those that have not completed their hello, and those that were refused but are
+/// not closed yet. Both are limited in number. Everything runs on the loop's thread.
 class PendingConnections {
 public:
     /// Limits on pending connections.
     struct Limits {
         /// Maximum number of connections without a complete hello, in total.
         int greeting = 1;
-        /// The same per Connection::peer().
+        /// Maximum number of them per Connection::peer().
         int greeting_per_peer = 1;
-        /// From the connection to the end of its hello.
+        /// Maximum time from the connection to the end of its hello.
         std::chrono::milliseconds hello_deadline{};
         /// Time for a refused connection to close.
         std::chrono::milliseconds farewell_deadline{};
-        /// Their connections count as connections of many peers.
+        /// Trusted proxies. Each of their connections counts as a separate peer.
         TrustedProxies proxies{};
     };
     /// Takes over the connection of a viewer, or returns why it is refused and leaves the connection in place.
@@ -89,8 +89,8 @@ private:
     LimitedLog refusals_{LogLevel::info, "connections refused"};
 };
 
-/// The stream protocol on all connections of a server, over any transport: pending connections first, then viewers of
-/// the named streams. Everything runs on the loop's thread unless stated otherwise.
+/// Runs the stream protocol on all connections of a server, over any transport: first as pending connections, then as
+/// viewers of the named streams. Everything runs on the loop's thread unless stated otherwise.
 class Sessions {
 public:
     /// Limits on connections and memory.
@@ -104,8 +104,8 @@ public:
         std::size_t pinned_bytes = 0;
     };
 
-    /// `loop` must outlive this object and must not run anything once it is destroyed. Viewers need `token` unless it
-    /// is empty. Connections that speak HTTP go to `hand_over`.
+    /// `loop` must outlive this object and must not run any task after this object is destroyed. Viewers need `token`
+    /// unless it is empty. Connections that speak HTTP go to `hand_over`.
     Sessions(const Limits& limits, Loop& loop, std::string_view token = {},
              PendingConnections::HandOver hand_over = nullptr);
 
@@ -121,7 +121,7 @@ public:
     /// Serves `state`, which must outlive the stream, under `name`. `control` handles viewers' control requests; if it
     /// is null, they are not accepted. Throws Error{usage} if the name is invalid or in use.
     Stream& add(const std::string& name, StreamState& state, Control control = nullptr);
-    /// Ends the stream: refuses new viewers and sends the present ones the last state and then the end, or `failure` as
+    /// Ends the stream: refuses new viewers and sends the current ones the last state and then the end, or `failure` as
     /// an error if it is not empty.
     void end(Stream& stream, const std::string& failure);
     /// Closes the connections of the stream's remaining viewers and returns their number.
@@ -135,14 +135,14 @@ public:
     void publish(Stream& stream);
     /// Blocks until the stream has `count` viewers. Returns false if `stop` is requested first.
     bool wait_for_viewers(const Stream& stream, int count, std::stop_token stop) const;
-    /// Blocks until `count` viewers have taken a complete state, or all remaining viewers have if some have left.
-    /// Returns false if `stop` is requested first.
+    /// Blocks until `count` viewers have received a complete state or, if some have left, until all remaining ones
+    /// have. Returns false if `stop` is requested first.
     bool wait_for_first_states(const Stream& stream, int count, std::stop_token stop) const;
     /// Blocks until the end was sent to all viewers and they have disconnected, or until the deadline has passed.
     void wait_for_the_end(const Stream& stream, std::chrono::milliseconds deadline) const;
-    /// Statistics of one stream.
+    /// Returns the statistics of one stream.
     StreamMetrics metrics(const Stream& stream) const;
-    /// Statistics over all streams.
+    /// Returns the statistics over all streams.
     ServerMetrics metrics() const;
 
 private:

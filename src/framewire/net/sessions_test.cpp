@@ -183,7 +183,7 @@ TEST(Server, SilentConnectionsDoNotExcludeOthers) {
         EXPECT_TRUE(slow.send(ByteSpan(hello).subspan(3)));
         const auto greeting = greeting_of(stream.state);
         EXPECT_EQ(slow.read_exactly(greeting.size()), greeting);
-        // A viewer from an address of the flood.
+        // A viewer from one of the flooding addresses.
         auto quick = RawConnection::connect(port, 0, 100);
         ASSERT_TRUE(quick.send(hello));
         EXPECT_EQ(quick.read_exactly(greeting.size()), greeting);
@@ -239,7 +239,7 @@ TEST(Server, FinishRefusesPendingConnections) {
     TestStream stream;
     Server server(stream.state, on_any_port());
     auto silent = RawConnection::connect(server.address().server.port);
-    Client viewer(server.address());  // the previous connection was accepted before
+    Client viewer(server.address());  // the server accepted `silent` before
     auto ending = std::async(std::launch::async, [&] { return server.finish(10s); });
     Bytes answer;
     EXPECT_TRUE(silent.read_to_the_end(answer));
@@ -311,7 +311,7 @@ int take_all(Receiver& receiver, ByteSpan messages) {
     return states;
 }
 
-// A viewer that acknowledges what it received only on request.
+// A viewer that acknowledges what it has received only when the test asks for it.
 struct DrawingPeer {
     MemoryPeer peer;
     Receiver receiver;
@@ -399,7 +399,8 @@ TEST_F(SessionsTest, LateAcknowledgementSkipsToTheNewestState) {
         expect_equal(quick.receiver.picture(), stream.reference());
     }
     EXPECT_EQ(quick.receiver.counts().skipped, 0);
-    // It receives what fitted into its congestion window, about 512 KB of noise, and then the newest picture.
+    // The late viewer receives what fitted into its congestion window, about 512 KB of noise, and then the newest
+    // picture.
     late.draw();
     const auto before = late.receiver.state().version;
     EXPECT_LT(before, 6u);
@@ -436,7 +437,7 @@ TEST_F(SessionsTest, ReturningViewerReceivesOnlyChangedBlocks) {
     EXPECT_EQ(viewer.receiver.counts().keyframes, 1);
     EXPECT_EQ(viewer.receiver.counts().parts, 1);
 
-    // Block versions of one stream mean nothing to another stream of the same name.
+    // The block versions of one stream mean nothing to another stream.
     auto& other = streams.emplace_back(Shape{1, 240, 640, 3}, codec::Mode::exact, 0);
     other.step();
     sessions.add("other", other.state);
@@ -464,11 +465,12 @@ TEST_F(SessionsTest, ReturningViewerLearnsThatItIsUpToDate) {
     EXPECT_EQ(receiver.state().version, 1u);
 }
 
-// A viewer on a slow line: every message takes time, and the picture it presents is compared with the server's R.
+// A viewer on a slow line: every message takes time, and check() compares the picture that it presents with the
+// server's R.
 struct SlowPeer {
     MemoryPeer peer;
     Receiver receiver;
-    const std::vector<HostImage>& references;  // of the versions from 1 on
+    const std::vector<HostImage>& references;  // R of each version, starting with version 1
     std::uint64_t messages = 0, acknowledged = 0;
     int presented = 0, parts = 0;
     std::size_t last_bytes = 0;
@@ -495,7 +497,7 @@ struct SlowPeer {
             check();
         }
     }
-    // The picture is one complete state, whatever was received last.
+    // Checks that the picture is one complete state, whatever message was received last.
     void check() const {
         const auto version = receiver.state().version;
         if (version > 0) expect_equal(receiver.picture(), references.at(version - 1).view());
@@ -591,7 +593,7 @@ TEST_F(SlowViewers, AbandonWithdrawnStates) {
         stream.state.withdraw_before_next();
         next();
         const auto allowed = references.size(), shown = viewer.receiver.state().version;
-        viewer.read();  // the message in progress
+        viewer.read();  // reads the message in progress
         for (int answer = 0; answer < 60; ++answer) {
             viewer.acknowledge();
             loop.run();
@@ -604,7 +606,8 @@ TEST_F(SlowViewers, AbandonWithdrawnStates) {
     EXPECT_GT(viewer.parts, 20) << "or this test tells nothing";
 }
 
-// An up-to-date viewer gets the state by a delta frame, whose flag viewers of version 5 understand.
+// An up-to-date viewer learns of the withdrawal from a flag of the delta frame, which only viewers of version 5
+// understand.
 TEST_F(SlowViewers, LearnOfWithdrawnStatesFromDeltaFrames) {
     SlowPeer newer{come(), Receiver(hello_of(stream.state)), references};
     newer.greet(hello_for("main"));
@@ -624,7 +627,7 @@ TEST_F(SlowViewers, LearnOfWithdrawnStatesFromDeltaFrames) {
         take();
         take();
         for (const auto* viewer : {&newer, &older}) EXPECT_EQ(viewer->receiver.state().version, references.size());
-        if (i == 0) continue;  // a keyframe
+        if (i == 0) continue;  // the first message is a keyframe
         EXPECT_EQ(newer.receiver.state().withdraws, withdraws) << i;
         EXPECT_EQ(older.receiver.counts().changes, i - (i + 1) / 4) << "blocks instead of the delta frame";
     }
@@ -659,7 +662,7 @@ TEST_F(SlowViewers, OfTheOldestVersionReceiveEachStateInOneMessage) {
     EXPECT_EQ(viewer.receiver.state().version, 60u);
 }
 
-// Pending blocks count as pinned memory, and are shared between viewers.
+// Pending blocks count as pinned memory, but only once if viewers share them.
 TEST_F(SlowViewers, ShareTheBlocksOfAState) {
     SlowPeer one{come(), Receiver(hello_of(stream.state)), references},
         other{come(), Receiver(hello_of(stream.state)), references};
@@ -815,7 +818,7 @@ TEST_F(SessionsTest, KeepAlivesContinueWhileAKeyframeIsEncoded) {
         pass(1ms);
         EXPECT_EQ(peer.hear(), empty_message(MessageType::alive));
     }
-    loop.run();  // including the encoding
+    loop.run();  // also encodes the keyframe
     EXPECT_EQ(peer.hear(), *picture_of(stream.state).bytes);
 }
 
@@ -883,7 +886,7 @@ TEST_F(SessionsTest, ClientNeedsNoNetwork) {
         Client other(dialer(tick), {{"memory", 1}, "roof"});
     });
 
-    // A silent server is lost after the client's own deadline.
+    // A silent server counts as lost after the client's silence deadline.
     Client lonely(dialer([] {}), {{"memory", 1}, "main"});
     ASSERT_TRUE(lonely.next());
     const auto before = loop.now();
@@ -904,7 +907,7 @@ TEST_F(SessionsTest, ClientReconnectsUntilItsTimeIsOver) {
     options.reconnect = 10s;
     Client client(std::make_unique<MemoryDialer>(loop, serve, [] {}), {{"memory", 1}, "main"}, options);
     ASSERT_TRUE(client.next());
-    const auto lost = loop.now() + 5s;  // of silence
+    const auto lost = loop.now() + 5s;  // when the client's silence deadline passes
     ASSERT_TRUE(client.next());
     EXPECT_EQ(client.counts().reconnections, 1);
     ASSERT_EQ(tries.size(), 4u);

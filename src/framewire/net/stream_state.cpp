@@ -20,7 +20,7 @@ namespace framewire::net {
 
 namespace {
 
-// Never 0, which means "no stream" in a viewer's hello.
+// Returns a random epoch, never 0, which means "no stream" in a viewer's hello.
 std::uint64_t new_epoch() {
     std::random_device random;
     return (std::uint64_t{random()} << 32 | random()) | 1;
@@ -53,8 +53,8 @@ codec::BlockSet blocks_of_changes(const codec::ChangesView<MemorySpace::host>& c
 
 }  // namespace
 
-// One mutex guards what the feeding thread and the network share. Packing a delta frame and encoding blocks happen
-// without it.
+// One mutex guards what the feeding thread and the network share. It is not held while a delta frame is packed or
+// blocks are encoded.
 struct StreamState::State {
     State(const StreamInfo& info_, Executor& executor)
         : info((net::validate(info_), info_)),
@@ -93,7 +93,7 @@ struct StreamState::State {
     bool withdraws = false;            // the next version withdraws all older ones
     std::uint64_t oldest_allowed = 0;  // oldest version that may be sent
 
-    // Encoding blocks takes long, so it works on a copy and holds only this mutex. It is locked before `mutex`.
+    // Encoding blocks is slow, so whole() works on a copy and holds only this mutex meanwhile. Lock it before `mutex`.
     std::mutex blocks_mutex;
     HostImage snapshot;
     // An encoded block and the version it shows.
@@ -105,7 +105,7 @@ struct StreamState::State {
     codec::PictureEncoder block_encoder;
     Bytes coded_block;
 
-    std::size_t picture_bytes_limit;  // estimate until the first keyframe was encoded
+    std::size_t picture_bytes_limit;  // size estimate until the first keyframe has been encoded
 
     // Returns the threshold of a frame. Throws if it exceeds the stream's.
     int allowed(std::optional<int> of_frame) const {
@@ -116,7 +116,7 @@ struct StreamState::State {
 
     // The functions below require that `mutex` is held:
 
-    // Bytes of a keyframe, for comparisons with delta frames.
+    // Returns the size of a keyframe in bytes, for comparison with delta frames.
     std::size_t picture_cost() const {
         return newest_picture.bytes ? newest_picture.bytes->size() : picture_bytes_limit;
     }
@@ -137,8 +137,8 @@ struct StreamState::State {
         forget_delta_frames();
     }
 
-    // Header of the delta frame to the newest version. It carries the flag, so that an up-to-date relay also drops
-    // older states.
+    // Returns the header of the delta frame to the newest version. It carries the withdrawal flag, so that an
+    // up-to-date relay also drops older states.
     StateHeader step_header() const {
         auto header = newest;
         header.withdraws = newest.version == oldest_allowed;
@@ -158,7 +158,7 @@ struct StreamState::State {
     }
     void mark_all_changed() { std::ranges::fill(changed, newest.version); }
 
-    // Adds the blocks that changed after `version`.
+    // Adds the blocks that changed after `version` to `blocks`.
     void add_changed(std::uint64_t version, codec::BlockSet& blocks) const {
         for (std::size_t block = 0; block < blocks.size(); ++block)
             if (changed[block] > version) blocks[block] = 1;
@@ -170,7 +170,7 @@ struct StreamState::State {
         delta_frames_bytes = 0;
     }
 
-    // The newest version that viewers can reach by delta frames.
+    // Returns the newest version that viewers can reach by delta frames.
     std::uint64_t newest_for_delta_frames() const { return newest.version - (packing_step ? 1 : 0); }
 
     // Stores a keyframe of the newest version.
@@ -182,8 +182,8 @@ struct StreamState::State {
         newest_picture = std::move(message);
     }
 
-    // Stores the delta frame just packed. Drops older ones beyond `delta_frames_kept`, or if together they exceed a
-    // keyframe.
+    // Stores the delta frame just packed. Drops the oldest ones if there are more than `delta_frames_kept`, or if
+    // together they exceed a keyframe.
     void keep_step() {
         const auto packed_at = header_bytes + state_header_bytes + objects.size() * object_bytes;
         delta_frames.push_back(
@@ -257,7 +257,7 @@ void StreamState::advance(const codec::ChangesView<MemorySpace::host>& changes, 
         state.packing_step = true;
     }
     // The lock is free during packing, so viewers can be served meanwhile; the previous version counts as the newest
-    // until it is done.
+    // until packing is done.
     try {
         begin_state(MessageType::changes, header, objects, state.packed);
         if (packed.empty())
@@ -437,7 +437,7 @@ std::uint64_t StreamState::copy_reference(HostView<std::uint8_t> to) const {
 
 namespace {
 
-// Converts to the protocol's 32 bits and saturates.
+// Converts to microseconds in 32 bits, as in the protocol; larger values saturate.
 std::uint32_t microseconds(Clock::duration time) {
     constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
     const auto count = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
@@ -452,7 +452,7 @@ void ViewerOutbox::take(Clock::duration coming, Clock::time_point now) {
     came_at_ = now;
 }
 
-// Both messages share one buffer and one write.
+// The acknowledgement and the control request share one buffer and one write.
 void ViewerOutbox::send(Connection& connection, std::uint64_t version, ControlRequests* control_requests,
                         Clock::time_point now) {
     if (writing_) return;
@@ -548,7 +548,7 @@ std::optional<std::string> ControlRequests::next() {
     return control_request;
 }
 
-// A server of version 4 does not mark unsolicited answers. They are recognised if no request is under way.
+// A server of version 4 does not mark unsolicited answers. They are recognised because no request is under way.
 void ControlRequests::take(const ControlAnswer& answer) {
     const std::lock_guard lock(mutex_);
     if (answer.done) state_ = answer.text;

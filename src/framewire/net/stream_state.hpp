@@ -22,7 +22,7 @@
 
 namespace framewire::net {
 
-/// A complete state of independently coded blocks, each encoded once for all viewers that are missing it. Immutable
+/// A complete state as independently coded blocks, each encoded once for all viewers that are missing it. Immutable
 /// once built.
 struct WholeState {
     /// Version and metadata.
@@ -33,7 +33,7 @@ struct WholeState {
     std::vector<std::uint64_t> changed{};
     /// Encoded blocks; null if nobody requested them.
     std::vector<std::shared_ptr<const Bytes>> blocks{};
-    /// Keyframe of all blocks, if somebody requested all; otherwise its version is 0.
+    /// Keyframe with all blocks, if a viewer requested all of them; otherwise its version is 0.
     StateMessage picture{};
 
     /// Adds the blocks that changed after `version` to `missing`.
@@ -42,16 +42,16 @@ struct WholeState {
     StateMessage whole_picture() const;
 };
 
-/// The state that one viewer is being brought to, with its blocks that have not been sent. Encoded blocks are shared
-/// with other viewers and do not change when newer states arrive.
+/// The state to which one viewer is being brought, with the blocks that have not been sent yet. Encoded blocks are
+/// shared with other viewers and do not change when newer states arrive.
 class PinnedState {
 public:
     /// Takes the `missing` blocks of `whole`, all of which must be encoded. For `withdraws` see StateHeader.
     PinnedState(const WholeState& whole, const codec::BlockSet& missing, bool withdraws);
 
-    /// Version of the state.
+    /// Returns the version of the state.
     std::uint64_t version() const { return header_.version; }
-    /// Blocks that have not been sent.
+    /// Returns the encoded blocks that have not been sent.
     const std::vector<std::shared_ptr<const Bytes>>& unsent() const { return unsent_; }
     /// Returns a message with the next blocks, at most `budget` bytes but at least one block, and removes them from
     /// `missing`. The message is marked partial unless it completes the state.
@@ -62,10 +62,10 @@ private:
     std::vector<Component> objects_;
     std::size_t blocks_;                                // number of blocks in a picture
     std::vector<int> numbers_;                          // numbers of the unsent blocks, ascending
-    std::vector<std::shared_ptr<const Bytes>> unsent_;  // in the same order
+    std::vector<std::shared_ptr<const Bytes>> unsent_;  // encoded blocks, in the order of `numbers_`
 };
 
-/// Statistics of the encoding of a stream.
+/// Statistics of a stream's encoding.
 struct StreamCounts {
     /// The newest version.
     std::uint64_t version = 0;
@@ -85,7 +85,7 @@ struct StreamCounts {
 
 /// The server's side of a stream: a host copy of R with a version per block, the latest delta frames, and independently
 /// coded blocks, which are encoded on demand. It serves states, not packets: what a viewer needs follows from the block
-/// versions it holds. Thread-safe, with one feeding thread.
+/// versions it holds. Thread-safe, but only one thread may feed it.
 class StreamState {
 public:
     /// Maximum number of delta frames stored for viewers that are slightly behind.
@@ -98,66 +98,68 @@ public:
     StreamState(const StreamState&) = delete;
     StreamState& operator=(const StreamState&) = delete;
 
-    /// The stream's parameters.
+    /// Returns the stream's parameters.
     const StreamInfo& info() const;
-    /// Number of blocks in a picture.
+    /// Returns the number of blocks in a picture.
     std::size_t blocks() const;
 
     // The following functions are for the feeding thread. `threshold` is the bound of this frame; the default is the
-    // stream's. They throw Error{usage} if it is negative or exceeds the stream's.
+    // stream's threshold. They throw Error{usage} if it is negative or exceeds the stream's.
 
     /// Replaces R with `picture`, as version 1 or the next version. `objects` are the objects detected in the frame.
-    /// `packed`: the picture packed as a keyframe, if it already is.
+    /// `packed` is the picture packed as a keyframe, or empty if it has not been packed yet.
     void start(HostView<const std::uint8_t> picture, const FrameTime& time, std::span<const Component> objects = {},
                std::span<const std::uint8_t> packed = {}, std::optional<int> threshold = {});
     /// Returns true if there are viewers, so delta frames have to be packed. Any thread may call it.
     bool watched() const;
-    /// Applies one delta frame to R, and packs it if there are viewers. `packed`: the output of codec::Packer for
-    /// `changes`, if it already exists. Throws Error{internal} before start() and if `changes` do not fit R.
+    /// Applies one delta frame to R, and packs it if there are viewers. `packed` is the output of codec::Packer for
+    /// `changes`, or empty if they have not been packed yet. Throws Error{internal} before start() and if `changes` do
+    /// not fit R.
     void advance(const codec::ChangesView<MemorySpace::host>& changes, const FrameTime& time,
                  std::span<const Component> objects = {}, std::span<const std::uint8_t> packed = {},
                  std::optional<int> threshold = {});
-    /// Like above, for a packed delta frame that leads to `picture`. If there are no viewers, the packed bytes are not
-    /// stored.
+    /// Like the function above, for a packed delta frame that leads to `picture`. If there are no viewers, the packed
+    /// bytes are not stored.
     void advance(HostView<const std::uint8_t> picture, std::span<const std::uint8_t> packed, const FrameTime& time,
                  std::span<const Component> objects = {}, std::optional<int> threshold = {});
-    /// Like above, without a packed delta frame: `picture` differs from R in `blocks` only, and viewers are sent those
-    /// blocks.
+    /// Like the function above, but without a packed delta frame: `picture` differs from R only in `blocks`, which are
+    /// sent to viewers.
     void advance_blocks(HostView<const std::uint8_t> picture, const codec::BlockSet& blocks, const FrameTime& time,
                         std::span<const Component> objects = {}, std::optional<int> threshold = {});
     /// Withdraws everything before the version that the next start() or advance() creates: once that call has returned,
     /// no older state, delta frame or block is sent. A viewer that is receiving an older state starts again with the
     /// newest. For changes that hide something, such as a privacy mask.
     void withdraw_before_next();
-    /// Marks the end of the source. R stays.
+    /// Marks the end of the source. R stays available.
     void finish();
 
     // The following functions are for the network:
 
     /// Counts a viewer. Delta frames are packed only while there are viewers.
     void attach();
-    /// Counts a viewer that left.
+    /// Stops counting a viewer that left.
     void detach();
 
-    /// Identifies one life of the stream; never 0. Versions are comparable only within the same epoch.
+    /// Returns the number that identifies one life of the stream; never 0. Versions are comparable only within the same
+    /// epoch.
     std::uint64_t epoch() const;
-    /// The newest version that viewers can be brought to, or 0 before start().
+    /// Returns the newest version that viewers can be brought to, or 0 before start().
     std::uint64_t version() const;
-    /// The oldest version that may still be sent, see withdraw_before_next().
+    /// Returns the oldest version that may still be sent, see withdraw_before_next().
     std::uint64_t oldest_allowed() const;
     /// Returns true after finish().
     bool ended() const;
     /// Returns the delta frames from `version` to version() in order, or nothing if they are not all stored.
     std::vector<StateMessage> delta_frames(std::uint64_t version) const;
-    /// Missing blocks of a viewer.
+    /// The blocks that a viewer is missing.
     struct MissingBlocks {
         /// Version of the blocks that are not missing; 0: all are missing.
         std::uint64_t version = 0;
-        /// One entry per block; not 0: missing.
+        /// One entry per block, nonzero if the block is missing.
         codec::BlockSet blocks{};
     };
-    /// Returns which blocks a viewer that holds `held` is missing. All blocks, if `held` belongs to another stream or
-    /// is inconsistent.
+    /// Returns the blocks that a viewer with the block versions `held` is missing: all blocks if `held` belongs to
+    /// another stream or is inconsistent.
     MissingBlocks missing(const BlockVersions& held) const;
 
     /// Returns the newest state. Its blocks that are `wanted` or changed after version `changed_after` are encoded;
@@ -167,7 +169,7 @@ public:
     /// Estimates the encoded size in bytes of the blocks that are `wanted` or changed after version `changed_after`.
     std::size_t estimated_bytes(codec::BlockSet wanted, std::uint64_t changed_after) const;
 
-    /// Statistics of the encoding.
+    /// Returns the statistics of the encoding.
     StreamCounts counts() const;
     /// Copies R to `to`, which must have the stream's shape, and returns its version.
     std::uint64_t copy_reference(HostView<std::uint8_t> to) const;
@@ -180,21 +182,21 @@ private:
 /// Control requests of a viewer that wait for the server, and the server's latest answers. Thread-safe.
 class ControlRequests final : public RemoteControl {
 public:
-    /// Maximum number of requests that wait. If there are more, the oldest are dropped.
+    /// Maximum number of waiting requests. If there are more, the oldest are dropped.
     static constexpr std::size_t most_waiting = 64;
 
     /// See RemoteControl::state().
     std::string state() const override;
-    /// See RemoteControl::order().
+    /// See RemoteControl::request().
     void request(const std::string& text) override;
     /// See RemoteControl::refusal().
     std::string refusal() const override;
 
     // The following functions are for the connection:
 
-    /// Returns the next request to send, or nullopt if there is none or one has not been answered.
+    /// Returns the next request to send, or nullopt if there is none or the previous one has not been answered.
     std::optional<std::string> next();
-    /// Takes an answer of the server, to a request or unsolicited.
+    /// Processes an answer of the server, either to a request or unsolicited.
     void take(const ControlAnswer& answer);
     /// Starts with a new connection: the unanswered request is lost, waiting ones are not.
     void restart();
@@ -207,7 +209,7 @@ private:
 };
 
 /// Messages that a viewer sends after its hello on one connection: acknowledgements and control requests. One write is
-/// in progress at a time; later messages go with the next one. Not thread-safe.
+/// in progress at a time; later messages go with the next write. Not thread-safe.
 class ViewerOutbox {
 public:
     /// Records that a keyframe or delta frame has been received; `coming` is the time from its first to its last byte.

@@ -27,7 +27,7 @@ Receiver::Outcome deliver(const Bytes& message, Receiver& receiver) {
     return receiver.take(header.type, bytes.subspan(header_bytes));
 }
 
-// Does what a server does for an idle viewer.
+// Brings a viewer to the newest state as a server does.
 void bring_up_to_date(StreamState& state, Receiver& receiver) {
     const auto held = receiver.state().version;
     auto delta_frames = held > 0 ? state.delta_frames(held) : std::vector<StateMessage>();
@@ -86,7 +86,7 @@ TEST(StreamState, ViewerFollowsEveryDeltaFrame) {
     EXPECT_EQ(counts.up_to_date_bytes, counts.keyframe_bytes + counts.delta_frame_bytes);
 }
 
-// A delta frame has the same bytes, whoever packs it.
+// A delta frame has the same bytes whether the state or the caller packs it.
 TEST(StreamState, AcceptsPackedDeltaFrames) {
     TestStream stream, other;
     stream.state.attach();
@@ -110,7 +110,7 @@ TEST(StreamState, AcceptsPackedDeltaFrames) {
     EXPECT_FALSE(stream.state.watched());
 }
 
-// A stream whose delta frames arrive packed, with the picture that each leads to.
+// Feeds delta frames that are already packed, each with the picture to which it leads.
 TEST(StreamState, AcceptsPicturesWithTheirDeltaFrames) {
     const Shape shape{1, 60, 80, 3};
     TestStream scene(shape);
@@ -149,7 +149,7 @@ TEST(StreamState, AcceptsPicturesWithTheirDeltaFrames) {
     expect_equal(late.picture(), scene.current());
 }
 
-// The hello has the greatest threshold and each state its own, also for late viewers.
+// The hello announces the greatest threshold, and each state its own, also to late viewers.
 TEST(StreamState, ViewersKnowTheCurrentThreshold) {
     const Shape shape{1, 60, 80, 3};
     TestStream scene(shape, codec::Mode::exact, 40);
@@ -380,7 +380,7 @@ TEST(Receiver, RejectsInvalidServerMessages) {
     }
 }
 
-// Returns the message with another version in its header.
+// Returns a copy of the message with another version in its header.
 Bytes with_version(Bytes message, std::uint64_t version) {
     for (std::size_t i = 0; i < 8; ++i) message[header_bytes + i] = static_cast<std::uint8_t>(version >> (8 * i));
     return message;
@@ -405,7 +405,7 @@ TEST(Receiver, CountsSkippedVersionsWithoutOverflow) {
         hello.epoch = static_cast<std::uint64_t>(number) + 1;
         return hello;
     };
-    // Each connection may start again and skip all versions there are, more often than the sum can hold.
+    // Each connection may start again and skip all possible versions, until the sum of skipped versions would overflow.
     std::int64_t before = viewer.counts().skipped;
     for (int i = 0; i < 3000; ++i) {
         viewer.restart(another_epoch(i));
@@ -527,7 +527,7 @@ TEST(ControlRequests, AnswersOfOtherViewersAreNotItsOwn) {
     EXPECT_EQ(requests.next(), "c");
 }
 
-// A server of version 4 does not mark such answers.
+// Servers of version 4 do not mark unsolicited answers.
 TEST(ControlRequests, UnmarkedAnswersWithoutARequestKeepTheRefusal) {
     ControlRequests requests;
     requests.request("a");

@@ -34,10 +34,10 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-// Pause after a failed accept, so that a persistent error does not use a whole core.
+// Pause after a failed accept, so that a persistent error does not keep a core busy.
 constexpr std::chrono::milliseconds accept_pause{100};
 
-// Listens at the first of the addresses that is available. The last error is reported if none is.
+// Listens at the first available address. If none is available, reports the last error.
 tcp::acceptor listen(asio::io_context& context, const Address& address, const std::vector<std::string>& hosts) {
     error_code error;
     for (const auto& host : hosts) {

@@ -21,8 +21,8 @@
 
 namespace framewire::net {
 
-/// Returns the numeric addresses of a host name. It may block for any time and runs on any thread. Throws
-/// Error{no_input} if there are none.
+/// Returns the numeric addresses of a host name. May block indefinitely; called on any thread. Throws Error{no_input}
+/// if there are none.
 using HostLookup = std::function<std::vector<std::string>(const std::string& host)>;
 
 /// Resolves the name with the system's resolver, getaddrinfo().
@@ -55,17 +55,17 @@ public:
 
     /// Starts to listen; connections wait until start(). If the name has several addresses, only the first one that is
     /// available is used, because port 0 selects a single free port. Throws Error{config} if no address is available,
-    /// or the name is not resolved before the deadline or the stop.
+    /// or the name is not resolved before the deadline or before `stop` is requested.
     Acceptor(boost::asio::io_context& context, const Address& address, const HostLookup& lookup,
              Clock::time_point deadline, std::stop_token stop);
 
-    /// The address as requested, with the port in use.
+    /// Returns the requested address with the port in use.
     const Address& address() const { return address_; }
 
     /// Returns true if only programs of this machine can connect.
     bool loopback() const { return loopback_; }
-    /// Passes each connection to `take`. If accepting fails, for example without free descriptors, it continues after a
-    /// pause.
+    /// Accepts connections and passes each to `take`. If accepting fails, for example because no descriptor is free,
+    /// the acceptor retries after a pause.
     void start(Take take);
     /// Stops accepting.
     void close();
@@ -87,7 +87,8 @@ private:
 /// limits unsent data (TCP_NOTSENT_LOWAT), so that a slow viewer does not receive stale pictures.
 ConnectionPointer tcp_connection(boost::asio::ip::tcp::socket socket);
 
-/// Returns a dialer for TCP connections to `server`, whose name is resolved for each connection. `stop` ends its waits.
+/// Returns a dialer for TCP connections to `server`, whose name is resolved for each connection. `stop` interrupts its
+/// waits.
 std::unique_ptr<Dialer> tcp_dialer(const Address& server, const HostLookup& lookup, std::stop_token stop);
 
 /// An event loop with its own thread, and a second thread for work that must not delay it.
@@ -96,23 +97,23 @@ public:
     /// Called on the loop's thread with the text of an exception that a callback threw.
     using Trouble = std::function<void(const std::string& what)>;
 
-    /// Creates a loop that does not run.
+    /// Creates a loop that is not running yet.
     IoLoop() = default;
     /// Stops, see stop().
     ~IoLoop() override;
     IoLoop(const IoLoop&) = delete;
     IoLoop& operator=(const IoLoop&) = delete;
 
-    /// The context for sockets and timers.
+    /// Returns the context for sockets and timers.
     boost::asio::io_context& context() { return context_; }
 
-    /// Starts the thread, which runs as long as there is something to do. An exception of a callback is reported and
-    /// does not end the loop.
+    /// Starts the thread, which runs as long as there is something to do. An exception thrown by a callback is reported
+    /// to `trouble` and does not end the loop.
     void start(Trouble trouble);
     /// Stops the loop. Returns when its thread and the work in progress have ended.
     void stop();
 
-    /// The real time.
+    /// Returns the real time.
     Clock::time_point now() const override { return Clock::now(); }
     /// See Loop::post().
     void post(std::function<void()> task) override;
@@ -128,8 +129,8 @@ private:
 /// Formats the address of a peer, such as "127.0.0.1:40312".
 std::string name_of(const boost::asio::ip::tcp::endpoint& end);
 
-/// Returns the key for limits per peer: an IPv4 address, also if it is mapped into IPv6; otherwise the /64 network of
-/// an IPv6 address, because one subscriber usually has all addresses in it.
+/// Returns the key for limits per peer: the IPv4 address, also if it is mapped into IPv6; for other IPv6 addresses the
+/// /64 network, because it usually belongs to one subscriber.
 boost::asio::ip::address peer_of(const boost::asio::ip::address& address);
 
 }  // namespace framewire::net

@@ -32,7 +32,7 @@ constexpr std::size_t sealed_at_once_bytes = 32 * 1024;
 // Maximum number of bytes received in a row without application data. A handshake with a long certificate chain needs
 // less.
 constexpr std::size_t idle_limit_bytes = 128 * 1024;
-// Maximum number of bytes of unsent protocol responses. While the peer does not take them, nothing more is read from
+// Maximum number of bytes of unsent protocol responses. While the peer does not accept them, nothing more is read from
 // it.
 constexpr std::size_t unsent_answers_limit_bytes = 64 * 1024;
 
@@ -78,8 +78,8 @@ std::error_code make_error_code(TlsProblem problem) { return {static_cast<int>(p
 //   carrier -> take() -> from_peer -> SSL -> unseal() -> reader
 //   writer  -> seal() -> SSL -> to_peer -> send() -> carrier
 //
-// move_on() runs every stage that can make progress. The core outlives its connection while a callback runs that
-// destroys the connection.
+// move_on() runs every stage that can make progress. If a callback destroys the connection, the core lives until that
+// callback has returned.
 struct TlsConnection::Core : AskedOfConnection, std::enable_shared_from_this<Core> {
     // Phase of the connection: handshake, open, failed, closed by its owner.
     enum class Phase { shaking, open, broken, closed };
@@ -87,7 +87,7 @@ struct TlsConnection::Core : AskedOfConnection, std::enable_shared_from_this<Cor
     Core(ConnectionPointer carrier_, SslPointer ssl_, Options options_)
         : carrier(std::move(carrier_)), ssl(std::move(ssl_)), options(std::move(options_)) {}
 
-    // The BIO that received bytes are written to, and the one with bytes for the peer.
+    // from_peer() returns the BIO to which received bytes are written, to_peer() the one with the bytes to send.
     BIO* from_peer() const { return SSL_get_rbio(ssl.get()); }
     BIO* to_peer() const { return SSL_get_wbio(ssl.get()); }
     bool closed() const { return phase == Phase::closed; }
@@ -103,7 +103,7 @@ struct TlsConnection::Core : AskedOfConnection, std::enable_shared_from_this<Cor
         });
     }
 
-    // Does everything that is possible now. Callbacks may close the connection or request more.
+    // Makes all progress that is possible now. Callbacks may close the connection or start further operations.
     void move_on() {
         const auto held = shared_from_this();
         if (phase == Phase::shaking) shake();
@@ -174,12 +174,12 @@ struct TlsConnection::Core : AskedOfConnection, std::enable_shared_from_this<Cor
             });
     }
 
-    // Encrypted bytes are more than the plain ones, so progress is capped at the latter.
+    // There are more encrypted than plain bytes, so the reported progress is capped at the plain bytes.
     void tell_progress(std::size_t sent) {
         if (progress) progress(written_bytes + std::min(sent, sealed_bytes));
     }
 
-    // Continues after a write. After a failure the writer learns of it through tell_failure() instead.
+    // Continues after a write to the carrier. If that failed, tell_failure() reports the failure to the writer.
     void sent(const std::error_code& error) {
         sends = false;
         underway = Bytes();  // an idle connection keeps no buffer
@@ -208,7 +208,7 @@ struct TlsConnection::Core : AskedOfConnection, std::enable_shared_from_this<Cor
         }
     }
 
-    // Reads from the carrier if bytes are needed and the peer takes what it is sent.
+    // Reads from the carrier if bytes are needed and the peer accepts what it is sent.
     void hear() {
         const bool wanted = phase == Phase::shaking || read_done;
         if (!wanted || hears || static_cast<std::size_t>(BIO_pending(to_peer())) > unsent_answers_limit_bytes) return;
@@ -313,7 +313,7 @@ void TlsConnection::close() { core_->close(); }
 
 namespace {
 
-// TLS 1.2 or later, without renegotiation, compression and session resumption.
+// Creates a context for TLS 1.2 or later, without renegotiation, compression and session resumption.
 ContextPointer context_for(const SSL_METHOD* method) {
     ERR_clear_error();
     ContextPointer context(SSL_CTX_new(method));
@@ -322,7 +322,7 @@ ContextPointer context_for(const SSL_METHOD* method) {
     SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET);
     SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(context.get(), 0);
-    SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);  // releases 34 kB of buffers of an idle connection
+    SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);  // frees 34 kB of buffers while a connection is idle
     return context;
 }
 
@@ -421,7 +421,7 @@ std::string problem_with_peer(const SSL& ssl, const std::string& fingerprint) {
     const CertificatePointer certificate(SSL_get1_peer_certificate(&ssl));
     if (!certificate) return "it sends no certificate";
     const auto seen = fingerprint_of(certificate.get());
-    // A pinned certificate needs no chain, no name and no validity.
+    // A pinned certificate is trusted whatever its chain, names and validity period.
     if (!fingerprint.empty())
         return seen == fingerprint ? std::string()
                                    : fmt::format("its certificate does not match the fingerprint; it has {}", seen);
@@ -435,8 +435,8 @@ std::string problem_with_peer(const SSL& ssl, const std::string& fingerprint) {
 
 namespace {
 
-// Adds the TLS handshake to the carrier's connections. Failures that another attempt would not change are Errors,
-// others are Lost.
+// Adds the TLS handshake to the carrier's connections. Throws Error for failures that another attempt would not change,
+// and Lost for others.
 class TlsDialer final : public LayeredDialer {
 public:
     TlsDialer(std::unique_ptr<Dialer> carrier, const Address& server, const std::string& fingerprint)
@@ -477,14 +477,14 @@ namespace {
 constexpr std::string_view fingerprint_scheme = "SHA256:";
 constexpr std::size_t fingerprint_bytes = 32;
 
-// The content of a memory BIO.
+// Returns the content of a memory BIO.
 std::string text_of(BIO* memory) {
     char* text = nullptr;
     const auto bytes = BIO_get_mem_data(memory, &text);
     return {text, static_cast<std::size_t>(bytes)};
 }
 
-// Subject and issuer are the same, because the certificate is self-signed.
+// Sets the same subject and issuer, because the certificate is self-signed.
 bool set_names(X509* certificate) {
     auto* name = X509_get_subject_name(certificate);
     const std::string_view common = "framewire";
@@ -504,7 +504,8 @@ bool set_number(X509* certificate) {
     return set;
 }
 
-// Valid since yesterday, for viewers whose clocks are slow, and without an end date (RFC 5280, 4.1.2.5).
+// Makes the certificate valid from yesterday, for viewers whose clocks are slow, and without an end date (RFC 5280,
+// 4.1.2.5).
 bool set_times(X509* certificate) {
     constexpr long a_day_s = 24 * 60 * 60;
     return X509_gmtime_adj(X509_getm_notBefore(certificate), -a_day_s) &&

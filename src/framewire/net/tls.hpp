@@ -28,7 +28,7 @@ struct TlsIdentity {
     std::string certificates;
     /// Private key of the first certificate, without a password.
     std::string key;
-    /// Names of their sources, for messages.
+    /// Names of the sources of the certificates and the key, for messages.
     std::string certificates_from = "the certificate", key_from = "the key";
 };
 
@@ -40,11 +40,11 @@ TlsIdentity make_identity();
 /// now.
 void check_identity(const TlsIdentity& identity);
 
-/// Returns the fingerprint that viewers pin: "SHA256:" and 64 digits, of the first certificate. Throws Error{usage} if
-/// there is none.
+/// Returns the fingerprint of the first certificate, which viewers pin: "SHA256:" and 64 hexadecimal digits. Throws
+/// Error{usage} if there is none.
 std::string fingerprint_of(const TlsIdentity& identity);
 
-/// Returns a fingerprint in its canonical form. Accepts colons and upper case, as other tools print them. Throws
+/// Returns a fingerprint in its canonical form. Accepts colons and upper-case digits, which other tools print. Throws
 /// Error{usage} if the text is not a fingerprint.
 std::string parse_fingerprint(std::string_view text);
 
@@ -67,7 +67,7 @@ using SslPointer = std::unique_ptr<SSL, FreedBy<SSL_free>>;
 /// Returns the latest OpenSSL error of this thread as text, and clears the error queue.
 std::string openssl_problem();
 
-/// Returns the certificates of an identity in their order, at least one. Throws Error{usage} if there is none.
+/// Returns the certificates of an identity in order, at least one. Throws Error{usage} if there is none.
 std::vector<CertificatePointer> read_certificates(const TlsIdentity& identity);
 
 /// Returns the SHA-256 fingerprint of a certificate as "SHA256:" and 64 lower-case hexadecimal digits.
@@ -79,10 +79,10 @@ enum class TlsProblem { no_tls = 1, not_trusted, cut_off, flood };
 /// Allows comparison with std::error_code.
 std::error_code make_error_code(TlsProblem problem);
 
-/// TLS over another connection, for the server's or the client's end (RFC 8446, RFC 5246). The handshake runs
-/// asynchronously and starts with the first read, write or shake_hands(). A peer that is silent or slow costs only
-/// memory, and the deadline of the pending operation applies to it. Memory per peer is bounded: unfinished handshakes
-/// and bytes without application data are limited. Use it on the carrier's thread.
+/// TLS over another connection, for the server or the client (RFC 8446, RFC 5246). The handshake runs asynchronously
+/// and starts with the first read, write or shake_hands(). A peer that is silent or slow costs only memory, and the
+/// deadline of the pending operation applies to it. Memory per peer is bounded: unfinished handshakes and bytes without
+/// application data are limited. Use it on the carrier's thread.
 class TlsConnection final : public Connection {
 public:
     /// Runs a task later on the connection's thread.
@@ -92,11 +92,11 @@ public:
 
     /// Settings of a connection.
     struct Options {
-        /// Required.
+        /// Runs tasks on the connection's thread. Required.
         Post post;
         /// Null: every peer is trusted.
         Distrust distrust{};
-        /// Response, without TLS, to a peer that does not start with TLS. Empty: none.
+        /// Response in plain text to a peer that does not speak TLS. Empty: no response.
         Bytes plain_answer{};
     };
     /// Takes over `carrier` and `ssl`, which must use memory BIOs (accepting(), connecting()).
@@ -106,7 +106,7 @@ public:
     /// Calls `done` when the handshake has succeeded or failed. Call it at most once; it is optional before reading and
     /// writing.
     void shake_hands(Done done);
-    /// After a failed operation, the reason as text.
+    /// Returns why an operation failed. Call it only after a failure.
     std::string problem() const;
 
     const std::string& name() const override;
@@ -126,7 +126,7 @@ private:
 ContextPointer server_context(const TlsIdentity& identity);
 
 /// Creates the settings of a viewer's TLS connections, with the system's trusted roots. The environment variables
-/// SSL_CERT_FILE and SSL_CERT_DIR replace those. Throws Error{config}.
+/// SSL_CERT_FILE and SSL_CERT_DIR override them. Throws Error{config} if they cannot be loaded.
 ContextPointer client_context();
 
 /// Creates the server's end of a connection, which waits for the client's first bytes. Throws Error{config} if memory
@@ -136,14 +136,14 @@ SslPointer accepting(SSL_CTX& context);
 /// Error{usage} if the host cannot be in a certificate, and Error{config} if memory runs out.
 SslPointer connecting(SSL_CTX& context, const Address& server);
 
-/// Returns why the peer must not be trusted after the handshake, or an empty string. With a fingerprint, only the
-/// fingerprint of its certificate counts. Without one, the certificate must lead to a trusted root, be valid now and be
-/// issued for the requested host.
+/// Returns why the peer must not be trusted after the handshake, or an empty string. If `fingerprint` is not empty,
+/// only the fingerprint of the peer's certificate is checked. Otherwise the certificate must chain to a trusted root,
+/// be valid now and be issued for the requested host.
 std::string problem_with_peer(const SSL& ssl, const std::string& fingerprint);
 
-/// Returns a dialer for TLS over the connections of `carrier`. The certificate of `server` must have the fingerprint
-/// or, if that is empty, is verified. dial() throws Error{source_lost} if the peer does not speak TLS or is not
-/// trusted, because another attempt would give the same result. Throws like client_context().
+/// Returns a dialer for TLS over the connections of `carrier`. The certificate of `server` must have this fingerprint;
+/// if it is empty, the certificate is verified. dial() throws Error{source_lost} if the peer does not speak TLS or is
+/// not trusted, because another attempt would give the same result. Throws like client_context().
 std::unique_ptr<Dialer> tls_dialer(std::unique_ptr<Dialer> carrier, const Address& server,
                                    const std::string& fingerprint);
 

@@ -34,7 +34,7 @@ const TlsIdentity& identity() {
     return made;
 }
 
-// Both ends over a connection in memory, on one thread.
+// Both ends of a TLS connection over memory, on one thread.
 class TlsTest : public ::testing::Test {
 protected:
     std::unique_ptr<TlsConnection> server_over(ConnectionPointer carrier) {
@@ -136,7 +136,7 @@ TEST_F(TlsTest, DistinguishesTheEndFromATruncation) {
         EXPECT_EQ(read.bytes, 0u);
         EXPECT_EQ(read.error, properly ? std::error_code() : make_error_code(TlsProblem::cut_off));
         if (!properly) continue;
-        // The other direction continues.
+        // The other direction still works.
         const Bytes word{'h', 'i'};
         const ByteSpan piece(word);
         Outcome written;
@@ -169,7 +169,7 @@ TEST_F(TlsTest, SendsNothingToAnUntrustedPeer) {
     }
 }
 
-// The settings of a server that does not check its own certificate; a real server would not start with these.
+// Settings of a server that does not check its own certificate. A real server would not start with them.
 ContextPointer careless_context(const TlsIdentity& shown) {
     ContextPointer context(SSL_CTX_new(TLS_server_method()));
     const BioPointer certificate(BIO_new_mem_buf(shown.certificates.data(), -1)),
@@ -225,7 +225,7 @@ TEST_F(TlsTest, AnswersPeersWithoutTlsInPlainText) {
     EXPECT_EQ(shaken.error, make_error_code(TlsProblem::no_tls));
 }
 
-// Returns the first bytes of a client, for tests that damage them.
+// Returns the first bytes that a client sends, for tests that damage them.
 Bytes first_words(SSL_CTX& context) {
     const auto ssl = connecting(context, {"camera.test", 1});
     SSL_do_handshake(ssl.get());
@@ -259,7 +259,7 @@ TEST_F(TlsTest, TruncatedAndDamagedHandshakesFail) {
     }
 }
 
-// Protocol messages without application data: without a limit they could keep the server's thread busy.
+// Without a limit, protocol messages without application data could keep the server's thread busy.
 TEST_F(TlsTest, LimitsMessagesWithoutApplicationData) {
     auto [near, far] = connection_pair(loop, "somebody", 1 << 22);
     server = server_over(std::move(near));
@@ -323,7 +323,7 @@ TEST(TlsIdentity, IsUniqueAndIdentifiedByItsFingerprint) {
     EXPECT_EQ(fingerprint.size(), 7u + 64u);
     EXPECT_NE(fingerprint, fingerprint_of(other));
     EXPECT_EQ(parse_fingerprint(fingerprint), fingerprint);
-    // Certificate and key in one text, as they are stored.
+    // Certificate and key in one text, the form in which they are stored.
     const auto both = one.certificates + one.key;
     EXPECT_EQ(fingerprint_of({.certificates = both, .key = both}), fingerprint);
     EXPECT_NO_THROW(check_identity({.certificates = both, .key = both}));
@@ -362,7 +362,7 @@ TEST(Fingerprint, IsParsedInTheFormatsOfOtherTools) {
 }  // namespace
 }  // namespace framewire::net
 
-// Servers and viewers with TLS over sockets.
+// Tests of servers and viewers that use TLS over sockets.
 
 namespace framewire::net {
 namespace {
@@ -404,7 +404,7 @@ TEST(TlsServer, SendsTheSamePictures) {
                 [&] { Client none(server.address(), {.fingerprint = fingerprint_of(identity)}); });
 }
 
-// The viewer's trusted roots come from a file here.
+// Tests in which the viewer's trusted roots come from a file.
 class TlsTrustTest : public ::testing::Test {
 protected:
     void SetUp() override { ::setenv("SSL_CERT_FILE", folder.file("root.pem", authority.root_pem()).c_str(), 1); }
@@ -430,7 +430,7 @@ TEST_F(TlsTrustTest, TrustsAKnownAuthorityForTheHost) {
         Client client(address);
         EXPECT_TRUE(client.next()) << host;
     }
-    // With a pinned fingerprint the authority does not count.
+    // If a fingerprint is pinned, the authority does not matter.
     expect_code(ErrorCode::no_input, "does not match the fingerprint",
                 [&] { Client client(server.address(), {.fingerprint = fingerprint_of(make_identity())}); });
 }

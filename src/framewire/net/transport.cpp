@@ -8,7 +8,8 @@ namespace framewire::net {
 
 namespace {
 
-// The callback is posted even though the bytes are there, because it must not run inside read_some().
+// A connection that first delivers bytes that were already read. Their callback is posted, because it must not run
+// inside read_some().
 class PrefixedConnection final : public Connection {
 public:
     PrefixedConnection(Bytes bytes, ConnectionPointer connection, Loop& loop)

@@ -19,34 +19,35 @@ namespace framewire::net {
 /// that thread and never inside the call that set them.
 class Connection {
 public:
-    /// Ends a read or a write. `error` is empty on success; otherwise the connection is broken. The callback may close
-    /// or destroy the connection.
+    /// Called at the end of a read or a write. `error` is empty on success; otherwise the connection is broken. The
+    /// callback may close or destroy the connection.
     using Done = std::function<void(const std::error_code& error, std::size_t bytes)>;
-    /// Reports how many bytes of a write have been taken so far.
+    /// Reports how many bytes of a write have been accepted so far.
     using Progress = std::function<void(std::size_t bytes)>;
 
     /// Closes the connection, see close().
     virtual ~Connection() = default;
 
-    /// The peer's address for messages, such as "127.0.0.1:40312".
+    /// Returns the peer's address for messages, such as "127.0.0.1:40312".
     virtual const std::string& name() const = 0;
-    /// Key for limits per peer. All connections that count as one peer have the same key, see peer_of().
+    /// Returns the key for limits per peer. All connections that count as one peer have the same key, see peer_of().
     virtual const std::string& peer() const = 0;
 
-    /// Reads at least one byte and at most into.size(). `into` must stay valid until `done`. 0 bytes without an error:
-    /// the peer has closed. One read at a time.
+    /// Reads at least one byte and at most into.size(). `into` must stay valid until `done`. If `done` reports 0 bytes
+    /// and no error, the peer has closed. Only one read may be pending.
     virtual void read_some(std::span<std::uint8_t> into, Done done) = 0;
     /// Writes all pieces in order. The bytes must stay valid until `done`; the span of pieces need not. `progress` may
-    /// be null. One write at a time.
+    /// be null. Only one write may be pending.
     virtual void write(std::span<const std::span<const std::uint8_t>> pieces, Progress progress, Done done) = 0;
 
-    /// Closes the sending direction after what was written.
+    /// Closes the sending direction after everything written has been sent.
     virtual void end_writing() = 0;
-    /// Closes the connection at once. No callback is called afterwards, and no buffer that was passed is accessed.
+    /// Closes the connection at once. Afterwards no callback is called and no buffer of a pending operation is
+    /// accessed.
     virtual void close() = 0;
 };
 
-/// Connections have one owner.
+/// Owner of a connection.
 using ConnectionPointer = std::unique_ptr<Connection>;
 
 /// Pending operations of a connection that runs over another one.
@@ -74,7 +75,7 @@ struct AskedOfConnection {
         progress = nullptr;
     }
 
-    /// Calls `done` if it is set, and clears it first, so it is called once.
+    /// Calls `done` if it is set. Clears it first, so that it is called only once.
     static void finish(Done& done, const std::error_code& error, std::size_t bytes) {
         if (const auto call = std::exchange(done, nullptr)) call(error, bytes);
     }
@@ -96,7 +97,7 @@ struct AskedOfConnection {
     std::vector<std::span<const std::uint8_t>> pieces;
     /// Index of the piece that is written next.
     std::size_t piece = 0;
-    /// Bytes of the write that the carrier has taken.
+    /// Bytes of the write that the transport below has accepted so far.
     std::size_t written_bytes = 0;
 };
 
@@ -110,7 +111,8 @@ class Dialer {
 public:
     virtual ~Dialer() = default;
 
-    /// Returns a new connection. Throws Lost if there is none before the deadline or the stop.
+    /// Returns a new connection. Throws Lost if none can be established before the deadline or before the dialer is
+    /// stopped.
     virtual ConnectionPointer dial(Clock::time_point deadline) = 0;
 
     /// Runs callbacks of the connections until one sets `done`, and returns true. Returns false at the deadline or when
@@ -118,7 +120,7 @@ public:
     virtual bool wait(const bool& done, Clock::time_point deadline) = 0;
     /// Runs `task` later, like the callbacks of connections.
     virtual void post(std::function<void()> task) = 0;
-    /// The clock for deadlines.
+    /// Returns the current time on the clock for deadlines.
     virtual Clock::time_point now() const = 0;
     /// Returns true once the dialer has been stopped.
     virtual bool stopped() const = 0;
@@ -136,11 +138,11 @@ public:
     bool stopped() const override { return carrier_->stopped(); }
 
 protected:
-    /// The dialer of the layer below.
+    /// Returns the dialer of the layer below.
     Dialer& carrier() { return *carrier_; }
 
     /// Calls `begin`, waits for the end of the handshake and returns its result. At the deadline, or if the dialer is
-    /// stopped, closes the connection and throws Lost; its text at the deadline is `late`.
+    /// stopped, closes the connection and throws Lost; `late` is the text for the deadline.
     std::error_code shake_hands(Connection& connection, Clock::time_point deadline, const char* late,
                                 const std::function<void(Connection::Done done)>& begin) {
         struct {
@@ -162,17 +164,17 @@ private:
     std::unique_ptr<Dialer> carrier_;
 };
 
-/// The thread that connections run on, as seen by the code that uses them.
+/// Interface to the thread on which connections run.
 class Loop {
 public:
     virtual ~Loop() = default;
 
-    /// The clock for deadlines.
+    /// Returns the current time on the clock for deadlines.
     virtual Clock::time_point now() const = 0;
-    /// Runs `task` on the loop's thread, in the order of posting. Thread-safe.
+    /// Runs `task` on the loop's thread. Tasks run in the order in which they were posted. Thread-safe.
     virtual void post(std::function<void()> task) = 0;
     /// Runs `task` on another thread, so that it does not delay the loop. Tasks run one after the other, in the order
-    /// of posting.
+    /// in which they were posted.
     virtual void post_work(std::function<void()> task) = 0;
 };
 
@@ -182,15 +184,16 @@ struct Outcome {
     std::error_code error{};
     std::size_t bytes = 0;
 
-    /// A callback that stores the result. It is small enough for std::function to store it without an allocation.
+    /// Returns a callback that stores the result. It is small enough for std::function to store it without an
+    /// allocation.
     Connection::Done handler() {
         return
             [this](const std::error_code& error_, std::size_t bytes_) { done = true, error = error_, bytes = bytes_; };
     }
 };
 
-/// Returns a connection that first delivers `bytes`, which were already read from `connection`. `loop` is the
-/// connection's own and must outlive it.
+/// Returns a connection that first delivers `bytes`, which were already read from `connection`. `loop` must be the loop
+/// on which `connection` runs, and must outlive it.
 ConnectionPointer with_bytes_before(Bytes bytes, ConnectionPointer connection, Loop& loop);
 
 }  // namespace framewire::net

@@ -16,7 +16,7 @@ namespace framewire::net {
 
 namespace {
 
-// A write younger than this does not show how fast its viewer reads.
+// A write must have lasted this long to show how fast its viewer reads.
 constexpr std::chrono::milliseconds judged_after{250};
 
 }  // namespace
@@ -83,7 +83,7 @@ Viewers::~Viewers() {
             if (viewer->phase == Phase::watching) stream->state.detach();
 }
 
-// The hello is sent in the protocol version that the viewer speaks.
+// Sends the hello in the protocol version that the viewer speaks.
 void Viewers::come(Stream& stream, ConnectionPointer connection, const ViewerHello& hello) {
     const auto viewer = std::make_shared<Viewer>(std::move(connection), stream, loop_.now());
     viewer->takes_parts = hello.version > oldest_wire_version;
@@ -220,7 +220,7 @@ void Viewers::drop(const ViewerPointer& viewer, std::string_view why) {
     close(viewer);
     count(viewer->stream, [](StreamMetrics& m) {
         ++m.dropped;
-    });  // counted last, so a thread that sees it also sees that the viewer is gone
+    });  // counted last, so a thread that sees the new count also sees that the viewer is gone
 }
 
 // Handles a viewer that has closed, or whose connection failed for the given reason.
@@ -230,7 +230,7 @@ void Viewers::part(const ViewerPointer& viewer, std::string_view why) {
     close(viewer);
 }
 
-// The only place where a viewer leaves its stream.
+// Closes the connection and removes the viewer from its stream. Nothing else removes viewers.
 void Viewers::close(const ViewerPointer& viewer) {
     if (viewer->phase == Phase::gone) return;
     enter(*viewer, Phase::gone);
@@ -270,7 +270,8 @@ void Viewers::check_deadlines() {
     for (auto* log : {&came_, &went_, &dropped_, &trouble_}) log->tell_left_out(now);
 }
 
-// An ending viewer must close in time. A watching one must take bytes, acknowledge pictures, and be sent keep-alives.
+// An ending viewer must close in time. A watching viewer must accept bytes and acknowledge pictures, and is sent
+// keep-alives.
 void Viewers::check_deadlines(const ViewerPointer& viewer, Clock::time_point now) {
     const auto silence = now - viewer->progress;
     if (viewer->phase == Phase::ending) {
@@ -282,7 +283,7 @@ void Viewers::check_deadlines(const ViewerPointer& viewer, Clock::time_point now
                    deadlines_.write) {
         drop(viewer, fmt::format("it drew no frame for {} ms", deadlines_.write.count()));
     } else if (!viewer->writing && now - viewer->answered_at >= deadlines_.keep_alive) {
-        send(*viewer, {Answer::Kind::words, {alive_}, 1});  // also while blocks are being encoded for it
+        send(*viewer, {Answer::Kind::words, {alive_}, 1});  // also sent while blocks are being encoded for the viewer
     }
 }
 
@@ -367,8 +368,9 @@ void Viewers::note_begun(Viewer& viewer) {
     tally_.count([&] { ++viewer.stream.begun_viewers; });
 }
 
-// Stuck viewers would each hold a state in memory, all of different versions. Therefore the slowest viewer is dropped
-// until the new response fits. It gets no error message, because it is in the middle of another message.
+// Limits the memory of stuck viewers, which would each hold a state of a different version. Therefore the slowest
+// viewers are dropped until the new response fits. They get no error message, because each is in the middle of another
+// message.
 void Viewers::make_room_for(const Viewer& viewer, const SharedMessages& messages) {
     while (pinned_.total() + pinned_.growth(messages) > pinned_limit_) {
         const auto slowest = slowest_besides(viewer, messages);
@@ -425,7 +427,7 @@ void Viewers::unpin(Viewer& viewer) {
     count_pinned();
 }
 
-// Publishes the pinned memory.
+// Publishes the size of the pinned memory.
 void Viewers::count_pinned() {
     tally_.count([this] { tally_.total.pinned_bytes = static_cast<std::int64_t>(pinned_.total()); });
 }
@@ -449,7 +451,7 @@ void Viewers::count_taken(const Viewer& viewer, const Answer& answer) {
     });
 }
 
-// Queues the clocks: the viewer's time is advanced by how long its message has waited here.
+// Queues a clock message. The viewer's time in it is advanced by the time since the viewer's message arrived.
 void Viewers::tell_clocks(Viewer& viewer) {
     const auto now = loop_.now();
     if (!viewer.clocks || now - viewer.clock_sent_at < clock_interval) return;
@@ -489,7 +491,7 @@ void Viewers::send_missing(Viewer& viewer) {
     if (newest == 0 || (viewer.complete() && viewer.held >= newest && !viewer.resumes)) {
         if (!state.ended()) return send_words(viewer);
         // The viewer closes after it has received the end. If the server closed first, unread bytes could reset the
-        // connection and lose it.
+        // connection and the end would be lost.
         enter(viewer, Phase::ending);
         return send(viewer, {Answer::Kind::words, {viewer.stream.last_words}, 1});
     }
@@ -514,17 +516,17 @@ bool Viewers::send_delta_frames(Viewer& viewer, std::size_t room_bytes) {
     for (const auto& delta_frame : delta_frames) bytes += delta_frame.bytes->size();
     if (bytes > room_bytes) {
         if (!viewer.window.empty()) return true;
-        // Both ways exceed the window, so the smaller one is sent.
+        // Delta frames and blocks both exceed the window, so the smaller of the two is sent.
         if (bytes > state.estimated_bytes(viewer.missing, viewer.held)) return false;
     }
     Answer answer{Answer::Kind::delta_frames};
     for (const auto& delta_frame : delta_frames) answer.messages.push_back(delta_frame.bytes);
-    viewer.held = delta_frames.back().version;  // may be newer than `newest` of the caller
+    viewer.held = delta_frames.back().version;  // may be newer than the caller's `newest`
     send(viewer, std::move(answer));
     return true;
 }
 
-// Encoding takes milliseconds, so it runs on the work thread. One pass serves all viewers of the stream that wait.
+// Encoding takes milliseconds, so it runs on the work thread. One pass serves all waiting viewers of the stream.
 void Viewers::ask_for_blocks(Viewer& viewer) {
     auto& stream = viewer.stream;
     viewer.awaits_blocks = true;
@@ -562,7 +564,7 @@ void Viewers::hand_out(Stream& stream, const WholeState* whole) {
     stream.coding_blocks = false;
     for_everyone(stream, [&](const ViewerPointer& viewer) {
         if (!std::exchange(viewer->awaits_blocks, false)) return;
-        if (viewer->writing) return;  // messages without picture data; the blocks are requested again afterwards
+        if (viewer->writing) return;  // a write without picture data; the blocks are requested again afterwards
         if (!whole)
             drop(viewer, "no frame is available for it");
         else
@@ -572,15 +574,15 @@ void Viewers::hand_out(Stream& stream, const WholeState* whole) {
     stream.tell_when_idle();
 }
 
-// Starts to bring the viewer to this state, by a keyframe or by pinning the state.
+// Starts to bring the viewer to this state: sends a keyframe, or pins the state.
 void Viewers::send_state(Viewer& viewer, const WholeState& whole) {
     if (viewer.phase != Phase::watching) return;
     const auto version = whole.header.version;
-    // The state was encoded before this viewer requested it, or has been withdrawn since.
+    // The state is older than what the viewer holds, or has been withdrawn since it was encoded.
     if (version < viewer.held || version < viewer.stream.state.oldest_allowed()) return send_missing(viewer);
     if (viewer.held > 0) whole.add_changed(viewer.held, viewer.missing);
     const auto skipped = viewer.held > 0 && version > viewer.held ? version - viewer.held - 1 : 0;
-    // The keyframe of the mode `bounded` has no blocks that can be decoded on their own.
+    // A keyframe in `bounded` mode has no blocks that can be decoded independently.
     const bool only_whole = std::ranges::any_of(whole.blocks, [](const auto& block) { return block == nullptr; });
     if (codec::all(viewer.missing) && whole.picture.version > 0 &&
         (only_whole || !viewer.takes_parts || whole.picture.bytes->size() <= viewer.window.room_bytes(loop_.now()))) {

@@ -33,8 +33,8 @@ struct Stream;
 
 /// Content of one write to a viewer.
 struct Answer {
-    /// The content: `words` are messages without picture data, `steps` are delta frames, `blocks` and `picture` bring a
-    /// viewer to a state by single blocks or by a keyframe.
+    /// Kind of content. `words` are messages without picture data; `blocks` and `picture` bring a viewer to a state by
+    /// single blocks or by a keyframe.
     enum class Kind { words, delta_frames, blocks, picture };
     Kind kind = Kind::words;
     /// Messages in sending order, those without picture data first.
@@ -44,9 +44,9 @@ struct Answer {
     /// Versions that the viewer skips.
     std::uint64_t skipped = 0;
 
-    /// Sum of the message sizes in bytes.
+    /// Returns the sum of the message sizes in bytes.
     std::size_t bytes() const;
-    /// Returns true if both contain the same message object.
+    /// Returns true if one of the messages is the same object as one of `others`.
     bool shares_a_message_with(const SharedMessages& others) const;
 };
 
@@ -54,18 +54,18 @@ struct Answer {
 struct Viewer : std::enable_shared_from_this<Viewer> {
     /// Life cycle of a viewer.
     enum class Phase {
-        /// Is sent what it is missing.
+        /// The viewer is sent what it is missing.
         watching,
-        /// Was sent the end and has not closed.
+        /// The viewer was sent the end and has not closed yet.
         ending,
         /// The connection is closed.
         gone,
     };
 
-    /// A viewer that holds nothing. `connection` must not be null.
+    /// Creates a viewer that holds no blocks. `connection` must not be null.
     Viewer(ConnectionPointer connection, Stream& stream, Clock::time_point now);
 
-    /// Bytes per second of the write in progress; infinity while the write is too young to tell.
+    /// Returns the rate of the write in progress in bytes per second, or infinity if the write is too recent to tell.
     double pace(Clock::time_point now) const;
 
     ConnectionPointer connection;
@@ -73,25 +73,25 @@ struct Viewer : std::enable_shared_from_this<Viewer> {
     const Clock::time_point came_at;
     Phase phase = Phase::watching;
     // The blocks that the viewer holds when all writes are complete:
-    /// Version of the blocks that are not missing; 0 if all are.
+    /// Version of the blocks that are not missing; 0 if all are missing.
     std::uint64_t held = 0;
     /// Blocks that the viewer holds in an older version or not at all.
     codec::BlockSet missing;
-    /// It holds blocks from an earlier connection and must be sent the state they belong to.
+    /// True if the viewer holds blocks from an earlier connection and has not been sent a state on this one yet.
     bool resumes = false;
-    /// Waits for a worker to encode blocks.
+    /// True while the viewer waits for blocks to be encoded on the work thread.
     bool awaits_blocks = false;
-    /// It has taken a complete state.
+    /// True once the viewer has received a complete state.
     bool has_begun = false;
     /// The state of version `held` while blocks of it are missing. Nothing newer is sent until it is complete.
     std::optional<PinnedState> pinned{};
-    /// It shows a state only when complete, so a state may be split over several messages.
+    /// True if the viewer shows a state only when it is complete, so that a state may be split into several messages.
     bool takes_parts = true;
 
-    /// Returns true if it holds all blocks of version `held`.
+    /// Returns true if the viewer holds all blocks of version `held`.
     bool complete() const { return held > 0 && !codec::any(missing); }
 
-    /// How much may be in flight.
+    /// Limits the bytes in flight.
     CongestionWindow window;
     /// Time of the last acknowledgement.
     Clock::time_point drawn_at{};
@@ -100,22 +100,22 @@ struct Viewer : std::enable_shared_from_this<Viewer> {
     SharedMessages words{};
     /// The viewer's clock at the last acknowledgement, and this machine's at the same time.
     std::optional<Clocks> clocks{};
-    /// When the viewer was last sent the clocks.
+    /// Time of the last clock message to the viewer.
     Clock::time_point clock_sent_at{};
 
-    /// A write is in progress.
+    /// True while a write is in progress.
     bool writing = false;
-    /// `answer` is counted as pinned memory.
+    /// True while `answer` is counted as pinned memory.
     bool pins = false;
     /// Content of the write in progress.
     Answer answer;
-    /// Bytes of it that were taken.
+    /// Bytes of that write that the connection has accepted.
     std::size_t taken_bytes = 0;
-    /// Start of the write.
+    /// Start of the latest write.
     Clock::time_point answered_at{};
-    /// When it last took a byte.
+    /// Time at which the viewer last accepted a byte.
     Clock::time_point progress;
-    /// When it last took a byte of picture data.
+    /// Time at which the viewer last accepted a byte of picture data.
     Clock::time_point states_progress;
 
     /// Read buffer of one message: its header, then its content.
@@ -124,20 +124,20 @@ struct Viewer : std::enable_shared_from_this<Viewer> {
     std::size_t heard_bytes = 0;
     /// The header, while the content is read.
     std::optional<MessageHeader> front{};
-    /// One of its control requests is being handled or answered; reading is paused.
+    /// True while a control request of the viewer is being handled or answered; reading is paused meanwhile.
     bool awaits_control = false;
-    /// The answer to its control request is queued or being sent.
+    /// True while the answer to that request is queued or being sent.
     bool control_answered = false;
     /// Pending update: the settings after another viewer's latest control request.
     std::shared_ptr<const Bytes> news{};
 };
 
-/// Handlers keep a viewer alive through this pointer.
+/// Callbacks keep a viewer alive through this pointer.
 using ViewerPointer = std::shared_ptr<Viewer>;
 
 /// State of a stream inside its server. Only the loop's thread uses it unless stated otherwise.
 struct Stream {
-    /// Encodes the messages that are equal for all viewers.
+    /// Encodes the messages that are the same for all viewers.
     Stream(std::string name, StreamState& state, Control control);
 
     const std::string name;
@@ -158,12 +158,12 @@ struct Stream {
 
     /// Returns true if no worker uses the stream.
     bool idle() const { return !coding_blocks && controls_under_way == 0; }
-    /// Calls `when_idle` if the stream is idle. The stream may be destroyed by that.
+    /// Calls `when_idle` if the stream is idle. That call may destroy the stream.
     void tell_when_idle() {
         if (!idle()) return;
         if (const auto call = std::exchange(when_idle, nullptr)) call();
     }
-    /// Called on the loop's work thread. Null: the stream accepts no control requests.
+    /// Handles control requests on the loop's work thread. Null: the stream accepts none.
     Control control;
 
     /// True while a publish() is posted to the loop. Used by any thread.
@@ -171,9 +171,9 @@ struct Stream {
 
     // Guarded by the tally's mutex.
     StreamMetrics metrics{};
-    /// How many of metrics.viewers have taken a complete state.
+    /// Number of current viewers that have received a complete state.
     int begun_viewers = 0;
-    /// Viewers that were sent the end and have not disconnected.
+    /// Number of viewers that were sent the end and have not disconnected yet.
     int ending_viewers = 0;
     /// True once end() has been called.
     bool closed_to_new = false;
@@ -208,22 +208,22 @@ class Viewers {
 public:
     /// Deadlines of a viewer.
     struct Deadlines {
-        /// Without a byte taken by a viewer that has data pending.
+        /// Maximum time in which a viewer with pending data accepts no byte.
         std::chrono::milliseconds write{};
-        /// A viewer is sent something at least this often.
+        /// Maximum time between two messages to a viewer.
         std::chrono::milliseconds keep_alive{};
     };
 
-    /// All arguments must outlive this object. `streams` holds the streams served at any time.
+    /// All arguments must outlive this object. `streams` always holds the streams being served.
     Viewers(const Deadlines& deadlines, Loop& loop, const Streams& streams, Tally& tally);
     /// Detaches all viewers from the stream states, which live on.
     ~Viewers();
     Viewers(const Viewers&) = delete;
     Viewers& operator=(const Viewers&) = delete;
 
-    /// Sets the most memory in bytes that pending responses may hold. A single response may exceed it.
+    /// Limits the memory in bytes that pending responses may hold. A single response may exceed it.
     void set_pinned_limit(std::size_t bytes) { pinned_limit_ = bytes; }
-    /// Number of viewers, including those that were sent the end.
+    /// Returns the number of viewers, including those that were sent the end.
     std::size_t count() const { return count_; }
     /// Makes room for a viewer of the peer `newcomer` by dropping the newest viewer of the peer that has the most.
     /// Returns false and drops nobody if that peer would then have fewer viewers than the newcomer's peer.
@@ -231,7 +231,7 @@ public:
 
     /// Adds a viewer whose hello was accepted.
     void come(Stream& stream, ConnectionPointer connection, const ViewerHello& hello);
-    /// Sends every viewer of the stream what it is missing. Called when the state is new.
+    /// Sends every viewer of the stream what it is missing. Call it when there is a new state.
     void send_all_missing(Stream& stream);
     /// Closes the connections of the stream's viewers and returns their number.
     int cut_off(Stream& stream);

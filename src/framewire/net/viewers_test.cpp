@@ -38,7 +38,7 @@ using testing::TestStream;
 TEST(Server, SlowViewerSkipsWithoutDelayingOthers) {
     TestStream stream({1, 240, 320, 3}, codec::Mode::lossless, 60);  // about 200 kB of noise per delta frame
     auto options = on_any_port();
-    options.write_deadline = 5min;  // the steps can be slow on a slow machine
+    options.write_deadline = 5min;  // step() can be slow on a busy machine
     Server server(stream.state, options);
     Client slow(server.address()), quick(server.address());
     ASSERT_TRUE(server.wait_for_viewers(2, {}));
@@ -52,7 +52,7 @@ TEST(Server, SlowViewerSkipsWithoutDelayingOthers) {
     }
     EXPECT_EQ(quick.counts().received.skipped, 0);
 
-    // Now it reads the message in progress and then the newest picture, and nothing in between.
+    // Now the slow viewer reads the message in progress and then the newest picture, and nothing in between.
     auto ending = std::async(std::launch::async, [&] { return server.finish(20s); });
     while (slow.next()) {
     }
@@ -107,7 +107,7 @@ TEST(Server, KeepAlivesContinueWhileAKeyframeIsEncoded) {
     HeldUpStream stream;
     auto options = on_any_port();
     options.keep_alive = 20ms;
-    options.write_deadline = 200ms;  // expires before the picture is available, which is not the viewer's fault
+    options.write_deadline = 200ms;  // expires before the keyframe is available, but must not drop the viewer
     Server server(stream, options);
     auto viewer = RawConnection::connect(server.address().server.port);
     ASSERT_TRUE(viewer.send(hello_for("main")));
@@ -123,7 +123,7 @@ TEST(Server, KeepAlivesContinueWhileAKeyframeIsEncoded) {
     EXPECT_EQ(server.metrics().dropped, 0);
 }
 
-// A server that waits for viewers sends nothing newer before they have taken the first state.
+// A server that waits for first states continues only after the viewer has received its first keyframe.
 TEST(Server, WaitsForFirstStates) {
     HeldUpStream stream;
     Server server(stream, on_any_port());
@@ -156,7 +156,7 @@ TEST(Server, DoesNotWaitForFirstStatesOfGoneViewers) {
     stream.release();
 }
 
-// Each viewer asks at another version, so each would keep its own picture in memory.
+// Each viewer connects at a different version, so each would keep a separate keyframe in memory.
 TEST(Server, LimitsMemoryOfViewersThatDoNotRead) {
     const kit::CapturedLog log;
     TestStream stream({1, 300, 400, 3}, codec::Mode::lossless, 60);

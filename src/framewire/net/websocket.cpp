@@ -24,7 +24,7 @@ beast::string_view view_of(std::string_view text) { return {text.data(), text.si
 
 }  // namespace
 
-// Outlives its connection while a callback runs that destroys the connection.
+// If a callback destroys the connection, the core lives until that callback has returned.
 struct WebSocketConnection::Core : AskedOfConnection, std::enable_shared_from_this<Core> {
     Core(ConnectionPointer carrier, Options options_)
         : options(std::move(options_)), stream(std::move(carrier), options.post) {

@@ -24,7 +24,7 @@
 
 namespace framewire::net {
 
-/// Executor for Boost.Beast whose handlers run on a connection's thread, through a function that posts tasks to it.
+/// Executor for Boost.Beast that runs handlers on a connection's thread, using a function that posts tasks to it.
 class PostingExecutor {
 public:
     /// Runs a task later on the connection's thread.
@@ -36,7 +36,7 @@ public:
     /// Posts `task`.
     template <class Task>
     void execute(Task task) const {
-        // A std::function must be copyable, and Beast's handlers are only movable.
+        // A std::function must be copyable, and Beast's handlers are move-only.
         (*post_)([shared = std::make_shared<Task>(std::move(task))] { std::move (*shared)(); });
     }
     /// Properties that Asio requires of an executor.
@@ -44,7 +44,7 @@ public:
     static constexpr boost::asio::execution::blocking_t query(boost::asio::execution::blocking_t) noexcept {
         return boost::asio::execution::blocking.never;
     }
-    // These return values. Asio's defaults for other properties return references, which Beast would store.
+    // These return by value. Asio's defaults for other properties return references, which Beast would store.
     PostingExecutor require(boost::asio::execution::blocking_t::never_t) const { return *this; }
     PostingExecutor require(boost::asio::execution::outstanding_work_t::tracked_t) const { return *this; }
     PostingExecutor require(boost::asio::execution::outstanding_work_t::untracked_t) const { return *this; }
@@ -52,7 +52,7 @@ public:
     friend bool operator!=(const PostingExecutor& a, const PostingExecutor& b) noexcept { return !(a == b); }
 
 private:
-    // Holds the timers of Beast's streams. They are never started: deadlines belong to the users of a connection.
+    // Holds the timers of Beast's streams. They are never started: the users of a connection apply deadlines.
     static boost::asio::io_context& context() {
         static boost::asio::io_context none_runs_it;
         return none_runs_it;
@@ -72,13 +72,13 @@ public:
     Carrier(ConnectionPointer connection, PostingExecutor::Post post)
         : connection_(std::move(connection)), executor_(std::move(post)) {}
 
-    /// The executor for handlers.
+    /// Returns the executor for handlers.
     executor_type get_executor() const noexcept { return executor_; }
-    /// The connection below.
+    /// Returns the connection below.
     Connection& connection() const { return *connection_; }
-    /// Sets a function that is called with the total number of bytes written so far. Null: none.
+    /// Sets a function that is called with the total number of bytes written so far. Null removes it.
     void on_progress(std::function<void(std::size_t bytes)> reported) { reported_ = std::move(reported); }
-    /// Bytes of all finished writes.
+    /// Returns the total size of all finished writes in bytes.
     std::size_t written_bytes() const { return written_bytes_; }
 
     /// Reads into the first of `buffers`.
@@ -119,7 +119,7 @@ public:
     }
 
 private:
-    // Beast's handlers are only movable and are called once.
+    // Beast's handlers are move-only and called once.
     template <class Handler>
     static Connection::Done once(Handler handler, bool reads) {
         return [shared = std::make_shared<Handler>(std::move(handler)), reads](const std::error_code& error,
@@ -141,7 +141,7 @@ private:
     std::size_t written_bytes_ = 0;
 };
 
-// Functions that Beast calls to end the layer below its streams.
+// Functions that Beast calls to close the layer below its streams.
 inline void beast_close_socket(Carrier& carrier) { carrier.connection().close(); }
 template <class Handler>
 void async_teardown(boost::beast::role_type, Carrier& carrier, Handler&& handler) {
@@ -154,45 +154,45 @@ inline void teardown(boost::beast::role_type, Carrier& carrier, boost::system::e
     error = {};
 }
 
-/// A WebSocket (RFC 6455) over another connection, for the server's or the client's end. Each piece that is written
-/// becomes one message, which a server sends without copying it. Reading returns the contents of messages one after the
-/// other. Pings are answered while a read is pending. Use it on the carrier's thread.
+/// A WebSocket (RFC 6455) over another connection, for the server or the client. Each piece that is written becomes one
+/// message, which a server sends without copying it. Reading returns the contents of messages one after the other.
+/// Pings are answered while a read is pending. Use it on the carrier's thread.
 class WebSocketConnection final : public Connection {
 public:
     /// The subprotocol of streams, named by both ends in the handshake (RFC 6455, 1.9).
     static constexpr std::string_view stream_protocol = "framewire";
-    /// Longest message that a server accepts in bytes. Viewers send only short messages.
+    /// Longest message in bytes that a server accepts. Viewers send only short messages.
     static constexpr std::size_t viewer_message_limit_bytes = 64 * 1024;
 
     /// Settings of a connection.
     struct Options {
         /// Runs a task later on the connection's thread. Required.
         std::function<void(std::function<void()> task)> post;
-        /// Messages are text, not binary. A message of the other kind is an error.
+        /// True if messages are text instead of binary. A received message of the other kind is an error.
         bool text = false;
-        /// Subprotocol for the handshake. Empty: none.
+        /// Subprotocol for the handshake. If empty, none is used.
         std::string protocol{};
         /// Longest message that is accepted, in bytes.
         std::size_t message_limit_bytes = viewer_message_limit_bytes;
-        /// Replace name() and peer() if a reverse proxy is at the carrier's other end. Empty: the carrier's.
+        /// Results of name() and peer() if the carrier's other end is a reverse proxy. If empty, those of the carrier.
         std::string name{}, peer{};
     };
-    /// Takes over `carrier`. Start with accept() or ask().
+    /// Takes over `carrier`. Call accept() or ask() next.
     WebSocketConnection(ConnectionPointer carrier, Options options);
     ~WebSocketConnection() override;
 
     /// Names and values of header fields.
     using Fields = std::vector<std::pair<std::string, std::string>>;
-    /// Server: answers a handshake request that has been read already, and calls `done` with the result. Call it once
-    /// and first.
+    /// Answers a client's handshake request that has already been read, and calls `done` with the result. Must be the
+    /// server's first call.
     void accept(const Fields& request, Done done);
-    /// Client: requests the WebSocket at `path` from `host` ("name:port"), and calls `done` with the result. Call it
-    /// once and first.
+    /// Requests the WebSocket at `path` from `host` ("name:port"), and calls `done` with the result. Must be the
+    /// client's first call.
     void ask(const std::string& host, const std::string& path, Done done);
-    /// After a failed ask(), the server's HTTP response as text, or nullopt if there was none.
+    /// Returns the server's HTTP response to a failed ask() as text, or nullopt if there was none.
     std::optional<std::string> declined() const;
 
-    /// Returns true if the bytes read last end a message.
+    /// Returns true if the last read reached the end of a message.
     bool message_ended() const;
     /// Sends a ping, which the peer answers automatically. Does nothing while a ping is being sent. Must not be called
     /// during a write.

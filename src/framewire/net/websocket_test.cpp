@@ -42,7 +42,7 @@ StreamAddress over_websocket(StreamAddress address) {
 
 const std::string stream_fields = upgrade_fields + "Sec-WebSocket-Protocol: framewire\r\n";
 
-// A frame as a browser sends it, masked.
+// Returns a frame as a browser sends it, masked unless `masked` is false.
 std::string frame(std::uint8_t first, const std::string& content, bool masked = true) {
     std::string bytes(1, static_cast<char>(first));
     const auto mask_bit = static_cast<std::size_t>(masked ? 0x80 : 0);
@@ -146,7 +146,7 @@ TEST(WebSocket, ClosesOnInvalidFrames) {
     const auto hello = text_of(hello_for("main"));
     const std::string wrong[] = {
         frame(0x82, hello, false),           // not masked
-        frame(0x81, "some words"),           // text
+        frame(0x81, "some words"),           // text instead of binary
         frame(0xc2, hello),                  // a reserved bit of an extension that was not negotiated
         frame(0x83, hello),                  // an unknown opcode
         frame(0x80, hello),                  // a continuation without a start
@@ -161,7 +161,7 @@ TEST(WebSocket, ClosesOnInvalidFrames) {
         browser.say(bytes);
         EXPECT_TRUE(browser.closed());
     }
-    // The same for a viewer.
+    // The same frames from a viewer that has been accepted.
     for (const auto& bytes : wrong) {
         HttpClient browser(listener.address().port);
         ASSERT_EQ(browser.ask("GET /main/stream", stream_fields).status, 101);
@@ -195,13 +195,13 @@ TEST(WebSocket, RejectsInvalidHandshakes) {
     EXPECT_EQ(status(stream_fields, "POST /main/stream"), 400);
     EXPECT_EQ(status(stream_fields + "Origin: http://localhost\r\n"), 101);
     EXPECT_EQ(status(stream_fields + "Origin: http://localhost:1234\r\n"), 403);
-    EXPECT_EQ(status(stream_fields + "Origin: https://localhost\r\n"), 101);  // by a proxy that ends TLS
+    EXPECT_EQ(status(stream_fields + "Origin: https://localhost\r\n"), 101);  // through a proxy that terminates TLS
     EXPECT_EQ(status(stream_fields + "Origin: null\r\n"), 403);
     EXPECT_EQ(status(stream_fields + "Origin: http://localhost\r\nOrigin: http://localhost\r\n"), 403);
     EXPECT_EQ(status(stream_fields + "Sec-Fetch-Site: cross-site\r\n"), 403);
 }
 
-// Over a connection in memory, on a thread that only the test runs.
+// Uses a connection in memory and a loop that the test runs by hand.
 TEST(WebSocket, ReportsTheProgressOfAWrite) {
     ManualLoop loop;
     constexpr std::size_t capacity = 1000;
@@ -225,7 +225,7 @@ TEST(WebSocket, ReportsTheProgressOfAWrite) {
     loop.run();
     EXPECT_EQ(written, 5700u);
     EXPECT_EQ(heard.size(), 5700u + 4u + 4u);
-    // A closed connection calls nothing.
+    // A closed connection calls no callbacks.
     socket.write(
         pieces, [&](std::size_t) { FAIL(); }, [&](const std::error_code&, std::size_t) { FAIL(); });
     socket.read_some({}, [&](const std::error_code&, std::size_t) { FAIL(); });

@@ -24,7 +24,7 @@ bool acts_on_text(char32_t code) {
         {0x7f, 0x9f},        // DEL, C1
         {0xad, 0xad},        // soft hyphen
         {0x61c, 0x61c},      // Arabic letter mark
-        {0x180e, 0x180e},    // vowel separator of zero width
+        {0x180e, 0x180e},    // Mongolian vowel separator, of zero width
         {0x200b, 0x200b},    // zero-width space
         {0x200e, 0x200f},    // directional marks
         {0x2028, 0x202e},    // line and paragraph separators, directional embeddings and overrides
@@ -39,7 +39,7 @@ bool acts_on_text(char32_t code) {
 
 }  // namespace
 
-// Replaces one byte at a time if the text is invalid, so it resynchronises at the next character.
+// Replaces one byte at a time if the text is invalid, so that decoding resumes at the next valid character.
 std::string clean_text(std::string_view text, std::size_t max_bytes) {
     std::string clean;
     while (!text.empty()) {
@@ -57,7 +57,7 @@ namespace {
 // The index of a mode is its number in the hello.
 constexpr codec::Mode modes[] = {codec::Mode::exact, codec::Mode::lossless, codec::Mode::bounded};
 
-// Writes the block versions held, or none if there are too many runs.
+// Appends the block versions held, or none if there are too many runs.
 void put_held(Bytes& out, const BlockVersions& held) {
     const auto runs =
         held.runs.size() <= BlockVersions::max_runs ? std::span(held.runs) : std::span<const BlockVersions::Run>();
@@ -69,7 +69,7 @@ void put_held(Bytes& out, const BlockVersions& held) {
     }
 }
 
-// Reads the block versions of a viewer. Whether they fit the picture is checked by the stream.
+// Reads the block versions of a viewer. The stream checks that they fit the picture.
 BlockVersions take_held(Reader& reader) {
     BlockVersions held{.epoch = reader.take<std::uint64_t>()};
     const auto count = reader.take<std::uint16_t>();
@@ -98,7 +98,7 @@ std::uint16_t read_preamble(ByteSpan bytes) {
          oldest_wire_version, wire_version);
 }
 
-// Returns what is invalid, or an empty string.
+// Describes what is invalid, or returns an empty string.
 std::string problem(const StreamInfo& info) {
     const auto& shape = info.shape;
     const auto side_allowed = [](int side_px) { return side_px >= 1 && side_px <= max_side_px; };
@@ -167,7 +167,7 @@ void read_server_preamble(ByteSpan bytes) {
     if (version < oldest_wire_version || version > wire_version) refuse_version(version);
 }
 
-// Later versions may append fields, which this one ignores.
+// Later versions may append fields, which this version ignores.
 ViewerHello read_viewer_hello(ByteSpan payload, std::uint16_t version) {
     Reader reader(payload, "the viewer's hello");
     ViewerHello hello{.stream = reader.take_text()};
@@ -233,7 +233,7 @@ Component take_object(Reader& reader, const Shape& shape) {
     return object;
 }
 
-// Reads type and length.
+// Reads the type and the length.
 MessageHeader take_header(ByteSpan bytes) {
     Reader reader(bytes, "a message's header");
     const auto type = static_cast<MessageType>(reader.take<std::uint8_t>());
@@ -242,7 +242,7 @@ MessageHeader take_header(ByteSpan bytes) {
     return {type, length};
 }
 
-// Throws unless the length is possible for the type.
+// Returns `header`. Throws if its length is not from `least` to `most`.
 MessageHeader within(const MessageHeader& header, std::size_t least, std::size_t most) {
     if (header.length_bytes < least || header.length_bytes > most)
         fail(ErrorCode::source_lost, "a message of type {} claims {} bytes; {} to {} are possible",
@@ -315,7 +315,7 @@ Bytes error_message(Refusal reason, std::string_view text, bool with_preamble) {
     return out;
 }
 
-// The layout is at the head of wire.hpp.
+// The comment at the head of wire.hpp shows the layout.
 void begin_state(MessageType type, const StateHeader& state, std::span<const Component> objects, Bytes& out) {
     out.clear();
     start_message(out, type);

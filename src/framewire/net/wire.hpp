@@ -49,7 +49,7 @@ inline constexpr std::size_t header_bytes = 5;
 inline constexpr std::size_t state_header_bytes = 36;
 /// Size of each object after the state header.
 inline constexpr std::size_t object_bytes = 16;
-/// Maximum number of objects of one state. If there are more, the first are sent.
+/// Maximum number of objects per state. If there are more, only the first ones are sent.
 inline constexpr std::size_t max_objects = 1024;
 
 /// Message types. Their numbers are part of the protocol.
@@ -66,11 +66,11 @@ enum class MessageType : std::uint8_t {
     end = 5,
     /// An error text; the connection is closed after it.
     error = 6,
-    /// From a viewer: an acknowledgement.
+    /// A viewer's acknowledgement.
     drawn = 7,
     /// The server's clock and the viewer's clock.
     clock = 8,
-    /// From a viewer: a control request as text.
+    /// A viewer's control request, as text.
     control = 9,
     /// The answer to a control request.
     answer = 10,
@@ -85,11 +85,11 @@ struct StreamInfo {
     Shape shape{};
     /// How the stream is coded.
     codec::Mode mode = codec::Mode::exact;
-    /// The greatest bound of any state; each state has its own.
+    /// The greatest bound of all states; each state has its own.
     int threshold = 0;
     /// Frames per second.
     Rational rate{30, 1};
-    /// Description of the source for people.
+    /// Human-readable description of the source.
     std::string source;
 };
 
@@ -120,7 +120,7 @@ inline constexpr double max_seconds = 1e10;
 
 /// Version and metadata of the state that a keyframe, a delta frame or blocks lead to.
 struct StateHeader {
-    /// 1 to max_version; 0 if there is no state.
+    /// Version, 1 to max_version; 0 if there is no state.
     std::uint64_t version = 0;
     /// Frame number in the source, 0 to max_version.
     std::int64_t frame = 0;
@@ -130,9 +130,9 @@ struct StateHeader {
     std::uint64_t captured_us = 0;
     /// The bound of the state, 0 to 254.
     int threshold = 0;
-    /// The state is not complete after this message.
+    /// True if the state is not complete after this message.
     bool partial = false;
-    /// Older states are withdrawn and must not be passed on: they may show what is hidden now.
+    /// True if older states are withdrawn and must not be passed on, because they may show what is hidden now.
     bool withdraws = false;
 };
 
@@ -159,7 +159,7 @@ struct BlockVersions {
     };
     /// Epoch of the stream; 0: nothing is held.
     std::uint64_t epoch = 0;
-    /// Together all blocks of the picture; at most max_runs.
+    /// Runs that together cover all blocks of the picture; at most max_runs.
     std::vector<Run> runs{};
     static constexpr std::size_t max_runs = 2048;
     bool operator==(const BlockVersions&) const = default;
@@ -169,9 +169,9 @@ struct BlockVersions {
 struct ViewerHello {
     /// Name of the requested stream.
     std::string stream;
-    /// The viewer's token, at most 255 bytes. Empty: none.
+    /// The viewer's token, at most 255 bytes. Empty if it has none.
     std::string token{};
-    /// Blocks that the viewer holds already.
+    /// Blocks that the viewer already holds.
     BlockVersions held{};
     /// Protocol version that both ends support.
     std::uint16_t version = wire_version;
@@ -181,7 +181,7 @@ struct ViewerHello {
 struct ServerHello {
     /// Identifies one life of the stream, so that versions are comparable. Never 0.
     std::uint64_t epoch = 0;
-    /// The server accepts control requests.
+    /// True if the server accepts control requests.
     bool controls = false;
     /// Parameters of the stream.
     StreamInfo info{};
@@ -191,13 +191,13 @@ struct ServerHello {
 struct Drawn {
     /// Keyframes and delta frames received on this connection so far.
     std::uint64_t messages = 0;
-    /// Version of the latest one.
+    /// Version of the latest of these messages.
     std::uint64_t version = 0;
-    /// The viewer's clock when it sends this.
+    /// The viewer's clock when it sends the acknowledgement, in microseconds.
     std::uint64_t clock_us = 0;
-    /// Time from the end of that message to this one.
+    /// Time from the end of the latest message to the acknowledgement, in microseconds.
     std::uint32_t held_us = 0;
-    /// Time from the first to the last byte of that message.
+    /// Time from the first to the last byte of the latest message, in microseconds.
     std::uint32_t coming_us = 0;
 };
 
@@ -211,11 +211,11 @@ struct Clocks {
 
 /// The answer to a control request; also sent unsolicited after a change by another viewer.
 struct ControlAnswer {
-    /// The request was accepted.
+    /// True if the request was accepted.
     bool done = false;
     /// The resulting settings in the format of the server's program, or the reason for the refusal.
     std::string text{};
-    /// The request was another viewer's. Always false if either end has version 4.
+    /// True if the request came from another viewer. Always false if either end uses version 4.
     bool unsolicited = false;
     static constexpr std::size_t max_text_bytes = 8192;
 };
@@ -224,7 +224,7 @@ struct ControlAnswer {
 
 /// Returns a viewer's hello. Throws Error{usage} if the stream name is invalid or the token has more than 255 bytes.
 Bytes viewer_hello(const ViewerHello& hello);
-/// Returns a server's hello in a protocol version. Throws Error{usage} as validate() does.
+/// Returns a server's hello in the given protocol version. Throws Error{usage} as validate() does.
 Bytes server_hello(const ServerHello& hello, std::uint16_t version = wire_version);
 /// Returns an acknowledgement.
 Bytes drawn_message(const Drawn& drawn);
@@ -232,7 +232,7 @@ Bytes drawn_message(const Drawn& drawn);
 Bytes clock_message(const Clocks& clocks);
 /// Returns a control request with at most 255 bytes of the text.
 Bytes control_message(std::string_view text);
-/// Returns the answer to a control request. An unsolicited one must be done.
+/// Returns the answer to a control request. An unsolicited answer must have `done` set.
 Bytes answer_message(const ControlAnswer& answer);
 /// Returns a message without payload: alive or end.
 Bytes empty_message(MessageType type);
@@ -250,7 +250,7 @@ void end_state(Bytes& out);
 // send.
 
 /// Returns the version that a viewer offers, at least oldest_wire_version. Throws if the peer does not speak this
-/// protocol or only older versions.
+/// protocol, or only older versions of it.
 std::uint16_t read_viewer_preamble(ByteSpan bytes);
 /// Throws if the peer does not speak this protocol, or a version outside oldest_wire_version to wire_version.
 void read_server_preamble(ByteSpan bytes);
@@ -275,10 +275,10 @@ ControlAnswer read_answer(ByteSpan payload);
 /// Reads a state header and replaces `objects` with the frame's objects, whose boxes lie inside `shape` and whose
 /// coordinate sums are 0. Advances `payload` to the packed bytes.
 StateHeader read_state(ByteSpan& payload, const Shape& shape, std::vector<Component>& objects);
-/// Reads an error.
+/// Reads an error message.
 ServerError read_error(ByteSpan payload);
 
-/// Longest text of a field; its length is one byte.
+/// Maximum length of a text field in bytes; the length is stored in one byte.
 inline constexpr std::size_t max_text_bytes = 255;
 
 /// Magic number that starts the preamble of both ends.

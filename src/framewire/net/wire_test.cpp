@@ -61,7 +61,7 @@ TEST(Wire, ViewerHelloRoundTrips) {
     EXPECT_THROW(viewer_hello({"yard", std::string(256, 'x')}), Error);
 }
 
-// A later version may append fields; the known ones stay in front.
+// A later version may append fields to the hello; the known fields stay in front.
 TEST(Wire, IgnoresTheEndOfALaterHello) {
     auto bytes = viewer_hello({"yard"});
     bytes.push_back(1);
@@ -198,7 +198,7 @@ TEST(Wire, RejectsImpossibleNumbers) {
     for (const double seconds : {1.001e10, -1e300, infinity, -infinity, std::numeric_limits<double>::quiet_NaN()})
         expect_lost([&] { read_any_state(payload_with(1, 0, seconds)); }, fmt::format("{} s", seconds));
 
-    // Invalid times are not sent either.
+    // Invalid times are replaced by valid ones before they are sent.
     for (const auto& [seconds, sent] : {std::pair{1e12, max_seconds}, {-infinity, -max_seconds}}) {
         Bytes message;
         begin_state(MessageType::picture, {1, 0, seconds}, {}, message);
@@ -391,19 +391,19 @@ TEST(CleanText, KeepsUtf8AndReplacesTheRest) {
     EXPECT_EQ(clean_text(std::string(1000, 'x'), 255).size(), 255u);
 }
 
-// Characters that are valid text but turn, hide or break the text around them.
+// Characters that are valid but reverse, hide or break the text around them.
 TEST(CleanText, ReplacesCharactersThatChangeTheText) {
     EXPECT_EQ(clean_text("gnp\xe2\x80\xae.exe", 255), "gnp?.exe");  // U+202E, right-to-left override
     EXPECT_EQ(clean_text("a\xe2\x80\xa8"
                          "b\xe2\x80\xa9"
                          "c",
                          255),
-              "a?b?c");  // U+2028, U+2029: ends of lines
+              "a?b?c");  // U+2028 and U+2029, line and paragraph separators
     for (const char* character :
          {"\xc2\x85", "\xc2\xad", "\xd8\x9c", "\xe2\x80\x8b", "\xe2\x80\x8e", "\xe2\x80\x8f", "\xe2\x80\xaa",
           "\xe2\x81\xa0", "\xe2\x81\xa6", "\xe2\x81\xa9", "\xef\xbb\xbf", "\xef\xbf\xb9", "\xf3\xa0\x80\x81"})
         EXPECT_EQ(clean_text(character, 255), "?") << fmt::format("{:02x}", fmt::join(std::string(character), " "));
-    // Neighbouring characters stay, and so do joiners, which words and emoji need.
+    // Characters with neighbouring codes stay, and so do joiners, which words and emoji need.
     for (const char* character : {"\xc2\xac", "\xc2\xae", "\xe2\x80\x8c", "\xe2\x80\x8d", "\xe2\x80\xa7",
                                   "\xe2\x80\xaf", "\xe2\x81\xb0", "\xef\xbf\xbd", "\xf3\xa0\x84\x80"})
         EXPECT_EQ(clean_text(character, 255), character);

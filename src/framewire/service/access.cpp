@@ -11,7 +11,8 @@
 namespace framewire::service {
 namespace {
 
-// Certificate and key are kept in a single file, so that they always match.
+// Returns the identity that is kept between runs, and creates it if necessary. Certificate and key are in one file, so
+// that they always match.
 net::TlsIdentity kept_identity() {
     const auto file = net::kept_file("tls.pem");
     net::keep_secret(file, [] {

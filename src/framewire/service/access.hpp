@@ -8,15 +8,16 @@ namespace framewire::service {
 
 /// Access control of a server.
 struct AccessOptions {
-    /// Optional. File with the token that viewers need. Empty: no token on loopback; otherwise the token that is kept
-    /// between runs (kept_file() "token") is used, and created if it does not exist.
+    /// Optional. File with the token that viewers need. If empty, no token is needed on loopback; on other addresses
+    /// the server uses the token that it keeps between runs (kept_file() "token") and creates it if it does not exist.
     std::string token_file{};
-    /// No token, even beyond loopback.
+    /// True if viewers need no token, even on addresses that other machines can reach.
     bool open = false;
-    /// Use TLS with a self-signed certificate, created if none has been kept yet (kept_file() "tls.pem").
+    /// True to use TLS with a self-signed certificate, which is kept between runs (kept_file() "tls.pem") and created
+    /// if it does not exist.
     bool tls = false;
-    /// Use TLS with this certificate: PEM files of the chain, starting with the server's certificate, and of its key.
-    /// Both or neither.
+    /// Optional. PEM files for TLS: the certificate chain, starting with the server's certificate, and its key. Set
+    /// both or neither.
     std::string certificate_file{}, key_file{};
 };
 
@@ -31,8 +32,8 @@ struct Access {
 };
 
 /// Sets token and certificate in `listener`. Logs warnings if others on the network could read the token or watch.
-/// Throws Error{usage} if options do not fit together, and as net::read_token_file(), net::kept_file(),
-/// net::keep_secret(), net::make_identity() and net::check_identity() do.
+/// Throws Error{usage} if options contradict each other, and the errors of net::read_token_file(), net::kept_file(),
+/// net::keep_secret(), net::make_identity() and net::check_identity().
 Access prepare_access(const AccessOptions& options, net::ListenerOptions& listener);
 
 }  // namespace framewire::service

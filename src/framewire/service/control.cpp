@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t max_controls_bytes = 64 * 1024;
 
-// Returns the text after `word` and a space.
+// Returns the text after `word` and a space, or nullopt if it does not start with them.
 std::optional<std::string_view> behind(std::string_view text, std::string_view word) {
     if (!text.starts_with(word) || text.size() <= word.size() || text[word.size()] != ' ') return std::nullopt;
     return text.substr(word.size() + 1);
@@ -48,7 +48,7 @@ FilterRequest filter_request_of(std::string_view text, std::string_view words) {
     return request;
 }
 
-// A plain conversion to int would accept numbers out of range and change their value.
+// Converts a JSON number to int. A plain conversion would accept numbers out of range and change their value.
 int whole_number(const nlohmann::json& value) {
     if (!value.is_number_integer() || std::abs(value.get<double>()) > std::numeric_limits<int>::max())
         fail(ErrorCode::usage, "the state of the controls has {} instead of a 32-bit whole number", value.type_name());
@@ -88,7 +88,7 @@ std::string to_json(const Controls& controls) {
     return ascii_json_text(json);
 }
 
-// Reads a server's answer, which a viewer does not trust either: sizes, types and ranges are checked.
+// Viewers do not trust a server's answer, so sizes, types and ranges are checked.
 Controls parse_controls(std::string_view json) try {
     if (json.size() > max_controls_bytes)
         fail(ErrorCode::usage, "the state of the controls has {} bytes; the limit is {}", json.size(),

@@ -15,7 +15,7 @@ namespace framewire::service {
 struct Controls {
     /// Current adjustment.
     Adjustment adjustment{};
-    /// Why no adjustment is accepted; empty: it is.
+    /// Reason why adjustments are refused; empty if they are accepted.
     std::string fixed_because{};
     /// State of each filter, in the order of the chain.
     std::vector<FilterSwitch> filters{};
@@ -39,14 +39,14 @@ using ControlRequest = std::variant<Adjustment, FilterRequest>;
 inline constexpr std::size_t max_control_bytes = 256;
 
 /// Parses `adjust brightness=10:contrast=1.5`, where values that are not named become neutral, and `filter 2 off` or
-/// `on`. The text is untrusted: throws Error{usage} that says what is allowed if it is anything else.
+/// `filter 2 on`. The text is untrusted: for any other text, throws Error{usage} that says what is allowed.
 ControlRequest parse_control(std::string_view text);
-/// Returns the text of a request, which parse_control() reads.
+/// Formats a request as text for parse_control().
 std::string to_text(const ControlRequest& request);
 
 /// Returns the state as a line of JSON with `adjust` and `filters`, for viewers that display it.
 std::string to_json(const Controls& controls);
-/// Parses that line. Throws Error{usage} if it is anything else.
+/// Parses a line from to_json(). Throws Error{usage} for any other text.
 Controls parse_controls(std::string_view json);
 
 }  // namespace framewire::service

@@ -40,7 +40,7 @@ TEST(Control, RoundTripsTheState) {
     EXPECT_EQ(parse_controls(to_json(Controls{})), Controls{});
     for (const char* text : {"", "{}", "[]", "null", "{\"adjust\":1,\"filters\":[]}"})
         EXPECT_THROW(parse_controls(text), Error) << text;
-    // Truncated to 32 bits, 4294967299 and 18446744073709551615 would become 3 and -1.
+    // If truncated to 32 bits, 4294967299 and 18446744073709551615 would become 3 and -1.
     for (const char* brightness :
          {"3000", "4294967299", "-4294967293", "18446744073709551615", "1e99", "3.5", "true", "\"3\"", "null"}) {
         auto wrong = to_json(controls);

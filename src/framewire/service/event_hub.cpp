@@ -29,14 +29,14 @@ struct EventHub::State {
         WatchedCamera events;
     };
 
-    // Sends one event everywhere. On the hub's thread only.
+    // Sends one event to all feeds and outputs. Called only on the hub's thread.
     void tell(const SharedEvent& event) {
         ++(event->type == Event::Type::motion ? motion : objects);
         feeds.tell(event);
         for (const auto& output : outputs) output->tell(event);
     }
 
-    // Loop of the hub's thread: makes events of queued frames, ends motion in time, and keeps idle connections alive.
+    // Loop of the hub's thread: makes events from queued frames, ends motion in time, and keeps idle connections alive.
     void run() {
         for (auto& [name, camera] : cameras) camera.events.begin();
         SeenFrames::Frame frame;
@@ -55,7 +55,7 @@ struct EventHub::State {
         }
     }
 
-    // Waits until a frame arrives, motion ends or the connections need a sign of life. Returns true at the end.
+    // Waits until a frame arrives, motion may have to end or keep-alives are due. Returns true if the hub is ending.
     bool wait(Clock::time_point latest) {
         for (const auto& [name, camera] : cameras) latest = std::min(latest, camera.events.due().value_or(latest));
         std::unique_lock lock(signal.mutex);
@@ -110,7 +110,7 @@ void EventHub::end(Clock::time_point deadline) {
     state_->feeds.end();
 }
 
-// Most frames of most cameras have no objects and return at once.
+// Returns at once for most frames of most cameras, because they have no objects.
 void SeenFrames::seen(const SeenFrame& frame) noexcept {
     const bool has_objects = !frame.objects.empty();
     if (!has_objects && !had_objects_) return;
@@ -165,7 +165,7 @@ void WatchedCamera::take(const SeenFrames::Frame& frame) {
         tell_(objects_event(name_, ids_.next(), time, {frame.time, frame.shape, frame.objects}));
 }
 
-// Frame times jitter, so a pause starts when the previous one ended, not at a late frame.
+// Frame times jitter, so a pause starts when the previous one ended, not when a late frame arrives.
 bool WatchedCamera::may_tell(Clock::time_point captured) {
     if (!least_pause_) return true;
     if (captured < next_objects_) return false;

@@ -21,33 +21,34 @@ namespace framewire::service {
 struct EventStatistics {
     /// Events sent, by type.
     std::int64_t objects = 0, motion = 0;
-    /// Frames skipped because they arrived faster than events could be made of them.
+    /// Frames skipped because they arrived faster than the hub could process them.
     std::int64_t left_out = 0;
 };
 
-/// Turns what cameras with a detector see into events, and sends these to all outputs and HTTP clients. The sending
-/// threads only queue frames; a thread of the hub makes the events.
+/// Turns the objects that cameras detect into events, and sends these to all outputs and HTTP clients. The cameras'
+/// sending threads only queue frames; a thread of the hub makes the events.
 ///
-/// Each camera starts with motion OFF, then switches ON and OFF by MotionRules, and ends with OFF. In addition there is
-/// an event of objects for each frame that has some, limited to EventOptions::objects_rate, and always one for the
-/// first frame without objects.
+/// Each camera starts with motion OFF, then switches ON and OFF by MotionRules, and ends with OFF. In addition, each
+/// frame with objects causes an objects event, limited to EventOptions::objects_rate. The first frame without objects
+/// after such frames always causes one.
 class EventHub {
 public:
-    /// `cameras` are the names of those that have a detector. Every event goes to each of `outputs`. Starts the thread.
+    /// `cameras` are the names of the cameras with a detector. Every event goes to each of `outputs`. Starts the
+    /// thread.
     EventHub(const EventOptions& options, std::span<const std::string> cameras,
              std::vector<std::unique_ptr<EventOutput>> outputs = {});
     ~EventHub();
 
-    /// Receiver for the frames of one camera, which must be one of those given to the constructor. Valid as long as the
-    /// hub.
+    /// Returns the receiver for the frames of a camera, which must be one of those given to the constructor. The
+    /// reference is valid as long as the hub exists.
     SeenObjects& of(const std::string& camera);
-    /// Feeds for HTTP clients; from any thread.
+    /// Returns the feeds for HTTP clients. May be called from any thread.
     const EventFeeds& feeds() const;
-    /// Counters so far; from any thread.
+    /// Returns the counters so far. May be called from any thread.
     EventStatistics figures() const;
 
-    /// Call it once, when no more frames arrive. Sends the remaining events, waiting for outputs until `deadline` at
-    /// most, and ends all feeds.
+    /// Sends the remaining events, waiting for outputs until `deadline` at most, and ends all feeds. Call it once,
+    /// after the last frame.
     void end(Clock::time_point deadline);
 
 private:
@@ -58,9 +59,9 @@ private:
 /// State shared by all SeenFrames and the thread that makes events. `mutex` guards all members and the queues.
 struct SeenSignal {
     std::mutex mutex{};
-    /// Notified when a frame was queued or the end was requested.
+    /// Notified when a frame is queued or the end is requested.
     std::condition_variable reported{};
-    /// A frame was queued since the thread looked last; no more frames arrive.
+    /// `something`: a frame was queued since the thread last looked. `ended`: no more frames will arrive.
     bool something = false, ended = false;
     /// Frames skipped because a queue was full or memory was short.
     std::int64_t left_out = 0;
@@ -69,8 +70,8 @@ struct SeenSignal {
 /// Queue of one camera's frames, from the sending thread to the thread that makes events. It holds 32 frames; if it is
 /// full, the newest frame replaces the one before it, so that the latest state is always reported.
 class SeenFrames final : public SeenObjects {
-    /// Copy of a SeenFrame.
 public:
+    /// Copy of a SeenFrame.
     struct Frame {
         FrameTime time{};
         Shape shape{};
@@ -95,31 +96,31 @@ private:
     std::size_t first_ = 0, count_ = 0;
 };
 
-/// Makes the events of one camera. For one thread.
+/// Makes the events of one camera. Use it from one thread.
 class WatchedCamera {
 public:
     /// Sends one event.
     using Tell = std::function<void(SharedEvent event)>;
-    /// `started` is the start of the server, for the ids.
+    /// `started` is when the server started, which becomes part of the event ids.
     WatchedCamera(const std::string& name, const EventOptions& options, WallTime started, Tell tell);
 
     /// Sends the initial event: motion is OFF. Call it once, before the other functions.
     void begin();
     /// Makes the events of one frame.
     void take(const SeenFrames::Frame& frame);
-    /// Time at which pass() has something to do; empty: not before the next frame.
+    /// Returns when pass() has something to do, or nullopt if that is not before the next frame.
     std::optional<Clock::time_point> due() const { return motion_.ends(); }
-    /// Ends motion if its time is over, or in any case if `ends`.
+    /// Switches motion OFF if its hold time has passed, or in any case if `ends` is true.
     void pass(Clock::time_point now, bool ends);
 
 private:
-    // Limits object events to EventOptions::objects_rate.
+    // Returns true if EventOptions::objects_rate allows an objects event now.
     bool may_tell(Clock::time_point captured);
     void tell_motion(WallTime time);
 
     std::string name_;
     MotionState motion_;
-    // minimum time between two object events
+    // minimum time between two objects events
     std::optional<Clock::duration> least_pause_{};
     Clock::time_point next_objects_{};
     EventIds ids_;

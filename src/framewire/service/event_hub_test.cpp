@@ -129,7 +129,7 @@ TEST_F(Events, AreSeparatePerCamera) {
     EXPECT_FALSE(hub_->feeds().server_sent("cellar"));
 }
 
-// HTTP clients receive server-sent events or messages, from all cameras or from one.
+// HTTP clients receive server-sent events or WebSocket messages, from all cameras or from one.
 TEST_F(Events, ReachHttpClients) {
     begin({.motion = {.after_frames = 1000}}, {"door", "yard"});
     listener_->wait_for(2);

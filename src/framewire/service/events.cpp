@@ -47,7 +47,7 @@ SharedEvent motion_event(const std::string& camera, const std::string& id, WallT
                           camera, on ? "ON" : "OFF", frame, to_utc_text(time))});
 }
 
-// Used for spool files, which may be damaged: anything unexpected is rejected without an exception.
+// Spool files may be damaged, so anything unexpected is rejected without an exception.
 std::optional<Event> read_event(std::string_view json) {
     if (json.size() > max_event_bytes || json.find('\n') != json.npos) return std::nullopt;
     const auto object = nlohmann::json::parse(json, nullptr, false);

@@ -35,7 +35,7 @@ public:
     virtual void seen(const SeenFrame& frame) noexcept = 0;
 };
 
-/// Time for people and other systems, unlike the monotonic Clock.
+/// Wall-clock time for people and other systems. Clock, in contrast, is monotonic.
 using WallTime = std::chrono::system_clock::time_point;
 
 /// An event of one camera, ready to be sent.
@@ -50,7 +50,7 @@ struct Event {
     Type type = Type::objects;
     /// Name of the camera.
     std::string camera;
-    /// State, for events of type motion.
+    /// For events of type motion: true if motion is ON.
     bool on = false;
     /// The event as a JSON object without line breaks.
     std::string json;
@@ -65,25 +65,25 @@ inline constexpr std::size_t max_event_bytes = 1 << 18;
 /// Returns "objects" or "motion".
 std::string_view to_string(Event::Type type);
 
-/// Makes an event of the objects in a frame. `camera` must be a stream name, which needs no escaping in JSON. Each
+/// Returns the event for the objects in a frame. `camera` must be a stream name, which needs no escaping in JSON. Each
 /// object is as in to_json_line():
 ///     {"type":"objects","id":...,"camera":...,"frame":17,"time":"2026-11-23T19:00:00.123Z","width":..,"height":..,
 ///     "objects":[...]}
 SharedEvent objects_event(const std::string& camera, const std::string& id, WallTime time, const SeenFrame& frame);
-/// Makes an event of motion: `{"type":"motion","id":...,"camera":...,"state":"ON","frame":17,"time":...}`.
+/// Returns a motion event: `{"type":"motion","id":...,"camera":...,"state":"ON","frame":17,"time":...}`.
 SharedEvent motion_event(const std::string& camera, const std::string& id, WallTime time, bool on, std::int64_t frame);
 
-/// Parses an event; empty if `json` is not an event or is longer than max_event_bytes.
+/// Parses an event. Returns nullopt if `json` is not an event or is longer than max_event_bytes.
 std::optional<Event> read_event(std::string_view json);
 
 /// Returns the time in UTC as "2026-11-23T19:00:00.123Z" (RFC 3339).
 std::string to_utc_text(WallTime time);
 
-/// Makes the ids of one camera's events, NAME-MILLISECONDS-N: the start of the server, and a number that counts from 1
-/// without gaps. A restart changes all ids, and a receiver that misses a number has lost an event.
+/// Generates the ids of one camera's events: NAME-MILLISECONDS-N, with the start time of the server and a number that
+/// counts from 1 without gaps. A restart changes all ids, and a receiver that misses a number has lost an event.
 class EventIds {
 public:
-    /// `started` is the start of the server.
+    /// `started` is when the server started.
     EventIds(const std::string& camera, WallTime started);
     /// Returns the next id.
     std::string next();
@@ -97,18 +97,19 @@ private:
 /// because feeds are.
 class EventFeeds {
 public:
-    /// `cameras` are the names of those that have a detector.
+    /// `cameras` are the names of the cameras with a detector.
     explicit EventFeeds(std::span<const std::string> cameras);
 
     /// A feed that HTTP clients share.
     using FeedPointer = std::shared_ptr<net::http::Feed>;
-    /// Returns the feed of server-sent events, each as `event: TYPE` and `data: JSON` (WHATWG HTML, section 9.2). Empty
-    /// `camera`: events of all cameras. Null if there is no such camera or it has no detector.
+    /// Returns the feed of server-sent events, each as `event: TYPE` and `data: JSON` (WHATWG HTML, section 9.2). If
+    /// `camera` is empty, the feed has the events of all cameras. Returns null if there is no such camera or it has no
+    /// detector.
     FeedPointer server_sent(const std::string& camera) const;
     /// Returns the feed of WebSocket messages, each the JSON of one event.
     FeedPointer messages(const std::string& camera) const;
 
-    /// Publishes an event to the feeds of all cameras and of its own.
+    /// Publishes an event to the feeds of its camera and to those of all cameras.
     void tell(const SharedEvent& event);
     /// Sends a comment to clients of server-sent events, so that dead connections are noticed.
     void keep_alive();
@@ -122,7 +123,7 @@ private:
     };
     const Both* find(const std::string& camera) const;
 
-    // the empty name is the feed of all cameras
+    // by camera name; the empty name is for all cameras
     std::map<std::string, Both> feeds_;
 };
 
@@ -130,9 +131,9 @@ private:
 class EventOutput {
 public:
     virtual ~EventOutput() = default;
-    /// Accepts one event, in order, from one thread. Queues what cannot be sent yet and never blocks.
+    /// Accepts the next event, from one thread. Queues events that cannot be sent yet and never blocks.
     virtual void tell(const SharedEvent& event) = 0;
-    /// Call it after the last event. Sends what is queued until `deadline` at most, then stops.
+    /// Sends queued events until `deadline` at most, then stops. Call it after the last event.
     virtual void end(Clock::time_point deadline) = 0;
 };
 
@@ -144,13 +145,13 @@ struct MotionRules {
     Clock::duration hold = std::chrono::seconds(30);
 };
 
-/// Hysteresis for the motion in front of a camera. A plain value.
+/// Hysteresis that switches a camera's motion ON and OFF. A value type without a clock.
 class MotionState {
 public:
     /// Starts OFF.
     explicit MotionState(const MotionRules& rules) : rules_(rules) {}
 
-    /// Takes one frame. Returns true if it switches motion ON.
+    /// Processes one frame. Returns true if it switches motion ON.
     bool seen(Clock::time_point captured, bool objects) {
         consecutive_ = objects ? consecutive_ + 1 : 0;
         if (objects) last_objects_ = captured;
@@ -158,13 +159,13 @@ public:
         return on_ = true;
     }
 
-    /// Time at which motion switches OFF if no more objects are seen; empty if it is OFF.
+    /// Returns when motion switches OFF if no more objects are seen, or nullopt if it is OFF.
     std::optional<Clock::time_point> ends() const {
         if (!on_) return std::nullopt;
         return last_objects_ + rules_.hold;
     }
 
-    /// Returns true if motion switches OFF, because its time is over or because of `at_once`.
+    /// Switches motion OFF if its hold time has passed or `at_once` is true. Returns true if it was ON and is OFF now.
     bool end(Clock::time_point now, bool at_once = false) {
         if (!on_ || (!at_once && now < last_objects_ + rules_.hold)) return false;
         on_ = false;
@@ -172,7 +173,7 @@ public:
         return true;
     }
 
-    /// True while motion is ON.
+    /// Returns true while motion is ON.
     bool on() const { return on_; }
 
 private:

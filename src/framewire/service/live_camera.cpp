@@ -22,7 +22,7 @@ std::pair<int, int> scaled(int begin, int length, int from, int to) {
     return {static_cast<int>(std::int64_t{begin} * to / from), static_cast<int>((end * to + from - 1) / from)};
 }
 
-// Bounding boxes that share at least one pixel touch.
+// Returns true if the bounding box and the area share at least one pixel.
 bool touches(const Component& object, const Zone& area) {
     return object.x < area.x + area.width && area.x < object.x + object.width && object.y < area.y + area.height &&
            area.y < object.y + object.height;

@@ -21,9 +21,9 @@ namespace framewire::service {
 
 /// State of a recording that was started while a stream is sent.
 struct LiveRecordingState {
-    /// Path of the file that appears at the end.
+    /// Path of the file, which appears when the recording is complete.
     std::string file;
-    /// Duration by the frames' times.
+    /// Duration according to the frames' times.
     double seconds = 0;
     /// Bytes written so far.
     std::int64_t bytes = 0;
@@ -37,7 +37,7 @@ struct LiveZone {
         privacy,
         /// Privacy mask that shows coarse cells instead of black.
         mosaic,
-        /// Detection area: objects count if they touch one of these. Without any, all objects count.
+        /// Detection area: objects count if they touch at least one such area. If there is none, all objects count.
         detect,
     };
     Kind kind = Kind::privacy;
@@ -47,12 +47,12 @@ struct LiveZone {
     friend bool operator==(const LiveZone&, const LiveZone&) = default;
 };
 
-/// Limit for the zones of one camera.
+/// Maximum number of zones per camera.
 inline constexpr std::size_t max_live_zones = 64;
 
 /// Returns "privacy", "mosaic" or "detect".
 std::string_view to_string(LiveZone::Kind kind);
-/// Parses these names. Throws Error{usage} that lists them for any other text.
+/// Parses a name from to_string(). For any other text, throws Error{usage} that lists the names.
 LiveZone::Kind parse_zone_kind(std::string_view text);
 
 /// Zones, with the size of the frame on which they were drawn.
@@ -66,8 +66,8 @@ struct LiveZones {
 /// Throws Error{usage} if there are more than max_live_zones, or if one is empty or not completely inside the frame.
 void check_zones(std::span<const LiveZone> zones, const Shape& picture);
 
-/// Returns the zones for a frame of another size. They are scaled with it and rounded outwards to whole pixels, so that
-/// a mask never shrinks.
+/// Returns the zones for a frame of another size. They are scaled to that size and rounded outwards to whole pixels, so
+/// that a mask never shrinks.
 std::vector<LiveZone> zones_on(const LiveZones& zones, const Shape& picture);
 
 /// Fills `counted` with the objects whose bounding box touches one of `areas`, or with all objects if there are no
@@ -82,7 +82,7 @@ struct LiveCameraState {
     std::string source;
     /// True while frames arrive; false while the camera is lost or has not yet delivered one.
     bool up = false;
-    /// Number of times that the camera was lost and came back.
+    /// Number of times the camera was lost and came back.
     std::int64_t reconnects = 0;
     /// True if control requests are accepted.
     bool may_be_set = false;
@@ -96,11 +96,11 @@ struct LiveCameraState {
     Controls controls{};
     /// Privacy masks and detection areas, in pixels of `source_shape`.
     std::vector<LiveZone> zones{};
-    /// How frames are encoded.
+    /// Encoding mode of the stream.
     codec::Mode mode = codec::Mode::exact;
-    /// Threshold asked for, and the greatest one that rate control may choose.
+    /// Requested threshold, and the greatest one that rate control may choose.
     int threshold = 0, threshold_max = 0;
-    /// True if a detector looks at the frames.
+    /// True if the camera has a detector.
     bool detects = false;
     /// Recording started by request; empty if there is none.
     std::optional<LiveRecordingState> recording{};
@@ -110,18 +110,19 @@ struct LiveCameraState {
 
 /// A served camera as the page and the API see it: queries and control requests. Thread-safe. Requests throw
 /// Error{usage} that says what is allowed, and Error{config} if the camera or the server does not accept such a
-/// request. A request for chain, controls, threshold or zones returns when it is in force in what viewers see.
+/// request. A request that changes the chain, controls, threshold or zones returns once it is in effect in the picture
+/// that viewers see.
 class LiveCamera {
 public:
     virtual ~LiveCamera() = default;
 
-    /// Name of the stream. Never changes.
+    /// Returns the name of the stream, which never changes.
     virtual const std::string& name() const = 0;
     /// Returns a snapshot of the camera's state.
     virtual LiveCameraState state() const = 0;
-    /// Returns the camera's statistics, over all its jobs.
+    /// Returns the camera's statistics over all of its jobs.
     virtual StatisticsSnapshot figures() const = 0;
-    /// Returns the traffic to its viewers, over all its jobs.
+    /// Returns the traffic to the camera's viewers over all of its jobs.
     virtual net::StreamMetrics viewers() const = 0;
     /// A copy of R, the picture that viewers see. `image` is 1 x height x width x channels; `version` grows with each
     /// new picture.
@@ -129,12 +130,13 @@ public:
         HostImage image;
         std::uint64_t version = 0;
     };
-    /// Returns a copy of R; empty before the first frame.
+    /// Returns a copy of R, or nullopt before the first frame.
     virtual std::optional<Picture> picture() const = 0;
-    /// Version of the newest picture; 0 before the first. Cheap, so callers can poll it.
+    /// Returns the version of the newest picture, or 0 before the first one. Cheap, so callers can poll it.
     virtual std::uint64_t picture_version() const = 0;
 
-    /// Oldest version that may still be shown: a completed request withdrew the older ones. 0: any version.
+    /// Returns the oldest version that may still be shown, because a completed request withdrew all older ones. 0: any
+    /// version may be shown.
     virtual std::uint64_t oldest_picture_version() const { return 0; }
 
     /// Replaces the filter chain from the next frame on. Viewers stay connected if the frame size stays the same;
@@ -147,15 +149,15 @@ public:
     virtual void control_by(const std::function<ControlRequest(const Adjustment& now)>& make) {
         control(make(state().controls.adjustment));
     }
-    /// Sets threshold and mode from the next frame on; an empty argument leaves the value unchanged. A new mode, or a
-    /// threshold above the bound that viewers were sent, disconnects them, and they can reconnect.
+    /// Sets threshold and mode from the next frame on; nullopt leaves the value unchanged. A new mode, or a threshold
+    /// above the bound that viewers were sent, disconnects the viewers, which can then reconnect.
     virtual void set_threshold(std::optional<int> threshold, std::optional<codec::Mode> mode) = 0;
     /// Replaces all privacy masks and detection areas. Coordinates are pixels of the source's frame.
     virtual void set_zones(const std::vector<LiveZone>& zones) = 0;
     /// Starts a recording of what viewers receive, as a new .fwd file in the server's recording folder. Returns its
     /// name.
     virtual std::string start_recording() = 0;
-    /// Completes that recording.
+    /// Completes the recording that start_recording() began.
     virtual void stop_recording() = 0;
     /// Writes R as a PNG file into the recording folder and returns its name.
     virtual std::string save_snapshot() = 0;

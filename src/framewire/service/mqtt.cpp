@@ -73,7 +73,7 @@ namespace {
 
 constexpr std::size_t max_prefix_bytes = 128, max_credential_bytes = 1024;
 
-// Appends the expected form to the reason.
+// Throws Error{usage} with the reason and the expected form.
 [[noreturn]] void refuse_address(std::string_view why) {
     fail(ErrorCode::usage, "{}; write mqtt://[USER:PASSWORD@]HOST[:PORT][/PREFIX], or mqtts:// for TLS", why);
 }
@@ -101,7 +101,7 @@ std::string decoded(std::string_view text) {
     return bytes;
 }
 
-// A prefix is one or more stream names, separated by slashes.
+// Returns true for a valid prefix: one or more stream names, separated by slashes.
 bool is_prefix(std::string_view prefix) {
     if (prefix.empty() || prefix.size() > max_prefix_bytes) return false;
     for (;;) {
@@ -179,7 +179,7 @@ namespace {
 constexpr int quality_of_service = 1;
 constexpr int keepalive_seconds = 15;
 
-// Returns the password from the file or the address. A file has one line without zero bytes.
+// Returns the password from the file or the address. A password file has one line without NUL bytes.
 std::string password_of(const MqttOptions& options) {
     if (options.password_file.empty()) return options.broker.password;
     auto text = net::read_secret_file(options.password_file);
@@ -189,7 +189,7 @@ std::string password_of(const MqttOptions& options) {
     return text;
 }
 
-// Return codes of CONNACK (MQTT 3.1.1, section 3.2.2.3).
+// Describes a return code of CONNACK (MQTT 3.1.1, section 3.2.2.3).
 std::string_view refusal_in_words(int code) {
     switch (code) {
         case 1: return "it does not speak MQTT 3.1.1";
@@ -253,7 +253,7 @@ MqttClient::MqttClient(const MqttOptions& options, const std::string& id, const 
 
 MqttClient::~MqttClient() = default;
 
-// Notes the reason in problem_ and returns false.
+// Stores the reason in problem_ and returns false.
 bool MqttClient::failed(int status) {
     const auto code = errno;
     accepted_ = false;
@@ -290,7 +290,7 @@ bool MqttClient::turn(int wake, std::chrono::milliseconds longest) {
     if (::poll(waited.data(), waited.size(), static_cast<int>(longest.count())) < 0 && errno != EINTR)
         return failed(MOSQ_ERR_ERRNO);
     errno = 0;
-    // Read before writing: a broker that went away may have acknowledged messages before.
+    // Read before writing, because a broker may have acknowledged messages before it disconnected.
     int status = MOSQ_ERR_SUCCESS;
     if ((waited[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) status = library.read(client, 1);
     if (status == MOSQ_ERR_SUCCESS && (waited[0].revents & POLLOUT) != 0) status = library.write(client, 1);
@@ -310,7 +310,7 @@ std::optional<int> MqttClient::publish(const MqttMessage& message) {
         case MOSQ_ERR_PAYLOAD_SIZE:
         case MOSQ_ERR_MALFORMED_UTF8:
         case MOSQ_ERR_OVERSIZE_PACKET: return std::nullopt;
-        // also without a connection: the library keeps the message for the next one
+        // even without a connection, the library keeps the message for the next one
         default: return number;
     }
 }
@@ -326,7 +326,8 @@ constexpr std::size_t most_messages_of_an_event = 2;
 constexpr std::chrono::seconds longest_answer{10}, lasting{10};
 constexpr std::chrono::milliseconds longest_turn{1000};
 
-// The client identifier depends on the prefix only, so that the broker recognises the session after a restart.
+// Returns the client identifier. It depends only on the prefix, so that the broker recognises the session after a
+// restart.
 std::string client_id(const MqttAddress& broker) {
     auto id = "framewire-" + broker.prefix;
     std::ranges::replace_if(
@@ -345,7 +346,7 @@ struct MqttPublisher::State {
         thread = std::jthread([this] { run(); });
     }
 
-    // Loop of the thread: connect, stay connected, pause, until everything is over.
+    // Loop of the thread: connect, stay connected, pause, until is_over().
     void run();
     std::string stay_connected();
     bool turn() { return client.turn(wake.descriptor(), std::min(longest_turn, time_left())); }
@@ -363,14 +364,14 @@ struct MqttPublisher::State {
     const std::vector<std::string> cameras;
     Wake wake;
 
-    // guards the members up to `counts`, which two threads use
+    // guards the members down to `counts`, which two threads use, and `spool`
     mutable std::mutex mutex;
     std::map<std::string, bool> motion;
-    // set: no more events are added
+    // once set, no more events are added
     std::optional<Clock::time_point> deadline;
     MqttStatistics counts;
 
-    // from here on used by the thread alone, once it runs
+    // the members from here to `reported` are used only by the thread while it runs
     MqttClient client;
     // event numbers by message number
     std::map<int, std::uint64_t> on_their_way;
@@ -385,13 +386,13 @@ struct MqttPublisher::State {
     std::jthread thread;
 };
 
-// Over when the deadline was set and everything was delivered, or it has passed.
+// Returns true if the deadline was set, and either everything has been delivered or the deadline has passed.
 bool MqttPublisher::State::is_over() const {
     const std::lock_guard lock(mutex);
     return deadline && (spool.size() == 0 || Clock::now() >= *deadline);
 }
 
-// Time until the deadline, as the longest wait.
+// Returns the longest time to wait: until the deadline, or longest_turn if none is set.
 std::chrono::milliseconds MqttPublisher::State::time_left() const {
     const std::lock_guard lock(mutex);
     if (!deadline) return longest_turn;
@@ -420,7 +421,7 @@ void MqttPublisher::State::run() {
     tell_what_is_left();
 }
 
-// Serves one connection. Returns why it was lost; empty if everything is over.
+// Serves one connection. Returns why it was lost, or an empty string if everything is over.
 std::string MqttPublisher::State::stay_connected() {
     const auto begin = Clock::now();
     if (!client.connect()) return client.problem();
@@ -439,7 +440,7 @@ std::string MqttPublisher::State::stay_connected() {
     }
 }
 
-// An event is done when the last of its messages is acknowledged.
+// Forgets an event once all of its messages have been acknowledged.
 void MqttPublisher::State::take_acknowledged() {
     for (const int message : client.take_acknowledged()) {
         announced.erase(message);
@@ -474,7 +475,7 @@ void MqttPublisher::State::announce() {
     for (const auto& [camera, on] : at_rest) announce(motion_message(prefix, camera, on));
 }
 
-// Skips messages on their way: the library sends an unacknowledged one again by itself.
+// Skips a message that is still unacknowledged, because the library sends it again by itself.
 void MqttPublisher::State::announce(const MqttMessage& message) {
     const bool under_way =
         std::ranges::any_of(announced, [&message](const auto& entry) { return entry.second == message.topic; });
@@ -482,7 +483,7 @@ void MqttPublisher::State::announce(const MqttMessage& message) {
     if (const auto number = client.publish(message)) announced.emplace(*number, message.topic);
 }
 
-// Publishes waiting events, as many as may be unacknowledged.
+// Publishes waiting events, up to the maximum number of unacknowledged messages.
 void MqttPublisher::State::hand_out() {
     while (on_their_way.size() + most_messages_of_an_event <= most_on_their_way) {
         std::optional<EventSpool::Handed> next;
@@ -520,7 +521,7 @@ void MqttPublisher::State::tell_problem(const std::string& problem, bool lost) {
                 lost ? "was lost" : "is unreachable", problem);
 }
 
-// Reports at the end what was not delivered.
+// Logs how many events were dropped or not delivered.
 void MqttPublisher::State::tell_what_is_left() const {
     const std::lock_guard lock(mutex);
     if (spool.dropped() > 0)

@@ -50,7 +50,8 @@ struct MosquittoLibrary {
     Pointer<decltype(mosquitto_strerror)> words;
 };
 
-/// Returns the functions; the first call loads the library. Thread-safe. Throws Error{config} if it is not installed.
+/// Returns the library's functions. The first call loads the library. Thread-safe. Throws Error{config} if the library
+/// is not installed.
 const MosquittoLibrary& mosquitto_library();
 
 /// Address of an MQTT broker, with credentials and the prefix of all topics.
@@ -58,9 +59,9 @@ struct MqttAddress {
     std::string host;
     std::uint16_t port = 0;
     bool tls = false;
-    /// Empty: no user, no password.
+    /// Credentials; empty if there are none.
     std::string user{}, password{};
-    /// First levels of all topics.
+    /// Prefix of all topics, with one or more levels.
     std::string prefix = "framewire";
 };
 
@@ -74,11 +75,11 @@ std::string to_string(const MqttAddress& address);
 
 /// Options of an MqttPublisher.
 struct MqttOptions {
-    /// Without a host, no broker receives events.
+    /// If its host is empty, no broker receives events.
     MqttAddress broker{};
-    /// Optional. File with the password in one line. Empty: the address has the password, or there is none.
+    /// Optional. File with the password in one line. If empty, the password in the address is used, if any.
     std::string password_file{};
-    /// Optional. Certificates that are trusted for mqtts://, as PEM, instead of the system's roots.
+    /// Optional. PEM file with the certificates that are trusted for mqtts:// instead of the system's roots.
     std::string authority_file{};
     /// First level of Home Assistant's discovery topics; empty: no discovery messages.
     std::string discovery = "homeassistant";
@@ -113,8 +114,8 @@ MqttMessage motion_message(const std::string& prefix, const std::string& camera,
 MqttMessage discovery_message(const std::string& discovery, const std::string& prefix, const std::string& camera);
 
 /// An MQTT 3.1.1 session with a broker. It may span several connections: messages that were not acknowledged on one
-/// connection are sent again first on the next one, flagged as duplicates. All messages have quality of service 1 (at
-/// least once). For one thread.
+/// connection are sent again at the start of the next one, flagged as duplicates. All messages have quality of service
+/// 1 (at least once). Use it from one thread.
 class MqttClient {
 public:
     /// Does not connect yet. The broker keeps the session of the client identifier `id`, and publishes `will` if the
@@ -125,18 +126,19 @@ public:
     MqttClient(const MqttClient&) = delete;
     MqttClient& operator=(const MqttClient&) = delete;
 
-    /// Starts a new connection and drops an old one. Returns false if that fails, see problem(). Blocks only to resolve
-    /// the host name, which may take seconds; turn() does the rest.
+    /// Starts a new connection and drops the old one, if any. Returns false if that fails, see problem(). Blocks only
+    /// to resolve the host name, which may take seconds; turn() does the rest.
     bool connect();
     /// Sends and receives what is ready, then waits until there is more or the descriptor `wake` becomes readable, but
     /// not longer than `longest`. Returns false if the connection was lost or refused.
     bool turn(int wake, std::chrono::milliseconds longest);
     /// Returns true if the broker accepted this connection.
     bool accepted() const { return accepted_; }
-    /// Why connect() or turn() returned false, for messages; without the password.
+    /// Returns why connect() or turn() returned false, as text without the password.
     const std::string& problem() const { return problem_; }
 
-    /// Queues a message. Returns its number until it is acknowledged; empty if it can never be sent.
+    /// Queues a message. Returns the number that identifies it until it is acknowledged, or nullopt if it can never be
+    /// sent.
     std::optional<int> publish(const MqttMessage& message);
     /// Returns the numbers of messages acknowledged since the last call.
     std::vector<int> take_acknowledged() { return std::exchange(acknowledged_, {}); }
@@ -166,28 +168,28 @@ struct MqttStatistics {
     std::int64_t connections = 0;
     /// Events that the broker acknowledged.
     std::int64_t acknowledged = 0;
-    /// Events that it has not acknowledged yet.
+    /// Events that the broker has not acknowledged yet.
     std::size_t waiting = 0;
     /// Events that were dropped because too many were waiting.
     std::int64_t dropped = 0;
 };
 
 /// Publishes events to an MQTT broker, on its own thread. An event is forgotten once the broker has acknowledged it;
-/// the number of waiting events is limited (EventSpool). If the broker is away, connecting is retried with pauses from
-/// 0.1 s to 10 s.
+/// the number of waiting events is limited (EventSpool). If the broker is unreachable, the publisher retries with
+/// pauses from 0.1 s to 10 s.
 class MqttPublisher final : public EventOutput {
 public:
-    /// `cameras` are the names of those that have events. Starts the thread; the broker need not be reachable yet.
-    /// Throws as MqttClient and EventSpool do.
+    /// `cameras` are the names of the cameras that have events. Starts the thread; the broker need not be reachable
+    /// yet. Throws the errors of MqttClient and EventSpool.
     MqttPublisher(const MqttOptions& options, std::span<const std::string> cameras);
     ~MqttPublisher() override;
 
-    /// Queues an event; from any thread.
+    /// Queues an event. May be called from any thread.
     void tell(const SharedEvent& event) override;
     /// Publishes waiting events until `deadline` at most, then stops the thread.
     void end(Clock::time_point deadline) override;
 
-    /// Counters so far; from any thread.
+    /// Returns the counters so far. May be called from any thread.
     MqttStatistics figures() const;
 
 private:
@@ -204,9 +206,9 @@ public:
     Wake(const Wake&) = delete;
     Wake& operator=(const Wake&) = delete;
 
-    /// Wakes the thread; from any thread.
+    /// Wakes the thread. May be called from any thread.
     void wake() noexcept;
-    /// Readable from wake() until clear().
+    /// Returns the descriptor, which is readable from wake() until clear().
     int descriptor() const { return descriptor_; }
     /// Makes the descriptor unreadable again.
     void clear() noexcept;
@@ -217,13 +219,13 @@ private:
     int descriptor_;
 };
 
-/// Options for events of objects and motion, and for the broker that receives them in addition to HTTP clients.
+/// Options for objects and motion events, and for the broker that receives them in addition to HTTP clients.
 struct EventOptions {
     /// When motion switches ON and OFF.
     MotionRules motion{};
-    /// Optional. Maximum number of object events per second and camera. Default: one per frame with objects.
+    /// Optional. Maximum number of objects events per second and camera. Default: one per frame with objects.
     std::optional<double> objects_rate{};
-    /// Broker that receives the events; without a host there is none.
+    /// Broker that receives the events. If its host is empty, there is no broker.
     MqttOptions mqtt{};
 };
 

@@ -18,7 +18,7 @@
 namespace framewire::service {
 namespace {
 
-// The file is rewritten when it is larger than this plus twice the waiting events.
+// The file is rewritten when it is larger than this plus twice the bytes of the waiting events.
 constexpr std::size_t allowed_rest_bytes = 4 << 20;
 constexpr std::chrono::seconds pause_after_failure{10};
 
@@ -99,7 +99,7 @@ constexpr std::string_view first_line = "framewire events 1\n";
 constexpr std::size_t longest_number = 21, longest_line = max_event_bytes + longest_number + 3;
 constexpr mode_t owner_alone = 0600;
 
-// Writes everything, or returns false.
+// Writes the whole text. Returns false if that fails.
 bool write_whole(int file, std::string_view text) {
     while (!text.empty()) {
         const auto written = ::write(file, text.data(), text.size());

@@ -73,7 +73,7 @@ TEST(EventSpool, ContinuesWithItsFile) {
         EXPECT_TRUE(spool.is_kept());
         for (int number = 1; number <= 4; ++number) spool.add(event(number));
         spool.forget(spool.hand_out()->number);
-        // but not forgotten, as delivery was not confirmed
+        // handed out but not forgotten, because delivery was not confirmed
         ASSERT_TRUE(spool.hand_out());
     }
     struct stat about {};
@@ -97,7 +97,7 @@ TEST(EventSpool, RecoversFromATruncatedOrDamagedFile) {
         for (int number = 1; number <= 4; ++number) spool.add(event(number));
     }
     const auto whole = text_of(path);
-    // A file truncated anywhere has the events before.
+    // A file that is truncated anywhere still has the events before that point.
     for (std::size_t bytes = 0; bytes < whole.size(); bytes += 11) {
         write_file(path, whole.substr(0, bytes));
         EventSpool spool(100, path);
@@ -139,7 +139,7 @@ TEST(EventSpool, LocksItsFile) {
     }
 }
 
-// The file stays small however many events come and go, and holds the present ones after a kill.
+// The file stays small however many events pass through the queue, and always holds those that still wait.
 TEST(EventSpool, KeepsItsFileSmall) {
     const TemporaryFolder folder;
     const auto path = folder / "spool";

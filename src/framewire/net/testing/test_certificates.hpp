@@ -24,13 +24,13 @@ public:
         sign(root_.get());
     }
 
-    /// The root certificate, for those who trust this authority.
+    /// Returns the root certificate as PEM, for clients that trust this authority.
     std::string root_pem() const {
         return pem([this](BIO* out) { PEM_write_bio_X509(out, root_.get()); });
     }
 
-    /// Returns an identity for `names`, such as "DNS:localhost,IP:127.0.0.1", valid from `from_days` to `to_days` after
-    /// now.
+    /// Returns an identity for `names`, such as "DNS:localhost,IP:127.0.0.1", valid from `from_days` to `to_days` days
+    /// from now.
     TlsIdentity identity(const std::string& names, int from_days = -1, int to_days = 1) const {
         const Key key(EVP_EC_gen("P-256"), EVP_PKEY_free);
         const auto made = certificate(key.get(), "a test", from_days, to_days);

@@ -9,7 +9,7 @@
 
 namespace framewire::net::testing {
 
-/// A temporary folder that is removed with the object.
+/// A temporary folder that is removed when the object is destroyed.
 class TestFolder {
 public:
     TestFolder() : path_((std::filesystem::temp_directory_path() / "framewire-net-XXXXXX").string()) {

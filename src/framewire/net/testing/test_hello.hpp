@@ -7,10 +7,10 @@
 
 namespace framewire::net::testing {
 
-/// The hello of a viewer that holds nothing.
+/// Returns the hello of a viewer that holds no blocks.
 inline Bytes hello_for(const std::string& stream) { return viewer_hello({.stream = stream}); }
 
-/// The hello of a server for a stream that has no StreamState in this process.
+/// Returns the hello of a server for a stream that has no StreamState in this process.
 inline ServerHello hello_of(const StreamInfo& info) { return {.epoch = 1, .info = info}; }
 inline ServerHello hello_of(const StreamState& state) { return {.epoch = state.epoch(), .info = state.info()}; }
 inline Bytes greeting_of(const StreamState& state) { return server_hello(hello_of(state)); }

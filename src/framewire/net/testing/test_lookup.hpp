@@ -16,7 +16,7 @@ public:
     BlockedLookup() = default;
     BlockedLookup(const BlockedLookup&) = delete;
     BlockedLookup& operator=(const BlockedLookup&) = delete;
-    /// Releases the threads that wait in it.
+    /// Releases the threads that are blocked in a lookup.
     ~BlockedLookup() { release(); }
 
     HostLookup lookup() const {

@@ -30,12 +30,12 @@ public:
         task();
         return true;
     }
-    /// Runs all tasks, but no work.
+    /// Runs all posted tasks, but no work.
     void run_tasks() {
         while (run_one()) {
         }
     }
-    /// Runs tasks and work until there is none.
+    /// Runs tasks and work until neither is left.
     void run() {
         for (run_tasks(); !work_.empty(); run_tasks()) {
             const auto task = std::move(work_.front());
@@ -43,7 +43,7 @@ public:
             task();
         }
     }
-    /// Advances the clock. Nothing runs.
+    /// Advances the clock without running anything.
     void pass(Clock::duration time) { now_ += time; }
 
 private:
@@ -203,8 +203,8 @@ private:
     ConnectionPointer connection_;  // last, because its callbacks use the other members
 };
 
-/// Returns connections whose other ends are passed to `serve`. If nothing is left to do, the clock advances in steps,
-/// with a call of `tick` before each.
+/// Returns connections in memory and passes their other ends to `serve`. When nothing is left to do, advances the clock
+/// in steps and calls `tick` after each.
 class MemoryDialer final : public Dialer {
 public:
     MemoryDialer(ManualLoop& loop, std::function<void(ConnectionPointer)> serve, std::function<void()> tick)

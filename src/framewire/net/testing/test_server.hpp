@@ -43,7 +43,7 @@ inline ServerError refusal_in(const Bytes& answer) {
     return read_error(ByteSpan(answer).subspan(preamble_bytes + header_bytes));
 }
 
-/// A viewer that has read the server's hello and the header of its first keyframe, and reads no more.
+/// Returns a viewer that has read the server's hello and the header of its first keyframe, and reads no more.
 inline RawConnection stuck_in_a_picture(const Server& server, const StreamState& state) {
     auto viewer = RawConnection::connect(server.address().server.port, 4096);
     EXPECT_TRUE(viewer.send(hello_for(server.address().stream)));

@@ -19,7 +19,7 @@ inline http::Response said(const std::string& text) {
     return response;
 }
 
-/// A site with one route of each kind.
+/// Returns a site with one route of each kind.
 inline std::shared_ptr<http::Site> small_site() {
     using namespace http;
     auto site = std::make_shared<Site>();
@@ -39,7 +39,7 @@ inline std::shared_ptr<http::Site> small_site() {
     return site;
 }
 
-/// A server with that site.
+/// A server with small_site().
 struct Served {
     explicit Served(ListenerOptions options = on_any_port()) : listener(std::move(options)) {
         listener.set_site(small_site());

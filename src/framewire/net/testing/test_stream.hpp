@@ -16,7 +16,7 @@ namespace framewire::net::testing {
 
 using kit::eventually;
 
-/// A stream with its server's side: textured pictures with a moving square and noise, encoded against R and fed into a
+/// A stream and its server side: textured pictures with a moving square and noise, encoded against R and fed into a
 /// StreamState.
 class TestStream {
 public:
@@ -30,7 +30,8 @@ public:
           noise_(noise),
           state({shape, mode, parameters_.effective_threshold(), {30, 1}, "a test"}, kit::executor(Backend::cpu)) {}
 
-    /// Draws, encodes and feeds the next frame. It is packed by the state, or before it.
+    /// Draws, encodes and feeds the next frame. If `packed_before`, packs the delta frame itself instead of leaving
+    /// that to the state.
     void step(bool packed_before = false) {
         draw();
         if (frames_ == 0) {
@@ -45,9 +46,9 @@ public:
         ++frames_;
     }
 
-    /// The encoder's reference picture R.
+    /// Returns the encoder's reference picture R.
     HostView<const std::uint8_t> reference() const { return reference_.view(); }
-    /// The newest picture before encoding.
+    /// Returns the newest picture before encoding.
     HostView<const std::uint8_t> current() const { return current_.view(); }
     std::int64_t frames() const { return frames_; }
     int threshold() const { return parameters_.effective_threshold(); }

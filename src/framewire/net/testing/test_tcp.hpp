@@ -53,8 +53,8 @@ public:
         return true;
     }
 
-    /// Reads up to `most` bytes. Returns none if the other end has closed or the deadline has passed; closed() tells
-    /// which.
+    /// Reads up to `most` bytes. Returns no bytes if the other end has closed, see closed(), or if the deadline has
+    /// passed.
     Bytes read(std::size_t most, std::chrono::milliseconds deadline = std::chrono::seconds(10)) {
         Bytes bytes(most);
         pollfd waiting{descriptor_, POLLIN, 0};
@@ -101,7 +101,7 @@ private:
     bool closed_ = false;
 };
 
-/// Listens on a free port of loopback.
+/// Listens on loopback, by default on any free port.
 class RawListener {
 public:
     explicit RawListener(std::uint16_t port = 0) : descriptor_(::socket(AF_INET, SOCK_STREAM, 0)) {

@@ -22,13 +22,13 @@ namespace {
 
 using ShownJson = nlohmann::ordered_json;
 
-// Returns null for an empty text.
+// Returns the text, or null if it is empty.
 ShownJson text_or_null(const std::string& text) { return text.empty() ? ShownJson(nullptr) : ShownJson(text); }
 
-// A size is [width, height].
+// Returns a size as [width, height].
 ShownJson size_json(const Shape& shape) { return ShownJson::array({shape.width, shape.height}); }
 
-// Member names are part of the API: openapi.json describes them.
+// Returns a camera's state. The member names are part of the API, which openapi.json describes.
 ShownJson camera_json(const LiveCameraState& state, const std::string& base_path) {
     const auto& set = state.controls.adjustment;
     auto filters = ShownJson::array(), zones = ShownJson::array();
@@ -66,7 +66,7 @@ ShownJson camera_json(const LiveCameraState& state, const std::string& base_path
             {"command", state.command}};
 }
 
-// Traffic of one camera, or of all cameras together.
+// Returns the traffic of one camera, or of all cameras together.
 ShownJson viewers_json(const net::StreamMetrics& viewers) {
     return {{"viewers", viewers.viewers},
             {"viewers_total", viewers.viewers_total},
@@ -79,7 +79,7 @@ ShownJson viewers_json(const net::StreamMetrics& viewers) {
             {"other_bytes", viewers.other_bytes}};
 }
 
-// Durations of a stage in milliseconds.
+// Returns the durations of a stage in milliseconds.
 ShownJson times_json(const TimeSummary& times) {
     return {{"mean", times.mean_ms},
             {"median", times.median_ms},
@@ -88,7 +88,7 @@ ShownJson times_json(const TimeSummary& times) {
             {"max", times.max_ms}};
 }
 
-// Statistics of one camera. `delta` and `rate` are null if the camera has no such statistics.
+// Returns the statistics of one camera. `delta` and `rate` are null if the camera has no such statistics.
 ShownJson figures_json(const StatisticsSnapshot& figures) {
     ShownJson json{{"frames", figures.frames},
                    {"fps", figures.fps},
@@ -156,7 +156,7 @@ Adjustment adjustment_of(const RequestJson& json, Adjustment now) {
         if (!value.is_number()) fail(ErrorCode::usage, "{} is {}; allowed: a number", name, value.type_name());
         values += fmt::format("{}{}={}", values.empty() ? "" : ":", name, value.dump());
     }
-    // Takes only the values that were named; the others stay as they are now.
+    // Only the values that were named are taken; the others keep their current value.
     const auto given = std::get<Adjustment>(parse_control("adjust " + values));
     if (json.contains("brightness")) now.brightness = given.brightness;
     for (const auto& [name, member] : factors)
@@ -183,7 +183,7 @@ ControlRequest read_control_request(std::string_view body, const Adjustment& now
     const auto json = read_object(body);
     if (json.contains("filter") || json.contains("on")) {
         check_names(json, "the request for a filter", {"filter", "on"});
-        // more than any chain has; the camera knows its own filters
+        // more than any chain has; the camera checks the number against its own chain
         constexpr int most_filters = 1000;
         return FilterRequest{static_cast<std::size_t>(integer_of(json, "filter", 1, most_filters)),
                              flag_of(json, "on")};
@@ -262,7 +262,7 @@ private:
     std::vector<std::set<std::string>> names_;
 };
 
-// Throws with the value, if it is a number, or its type.
+// Throws Error{usage} that names the value if it is a number, otherwise its type.
 [[noreturn]] void refuse(std::string_view name, const RequestJson& value, std::string_view allowed) {
     fail(ErrorCode::usage, "{} is {}; allowed: {}", name,
          value.is_number() ? value.dump() : fmt::format("of the type {}", value.type_name()), allowed);

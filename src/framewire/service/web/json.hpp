@@ -25,8 +25,8 @@ std::string cameras_json(const LiveCameras& cameras, const std::string& base_pat
 /// Returns the statistics since the start, in total and per camera: {"viewers":{...},"cameras":{NAME:{...}}}.
 std::string stats_json(const LiveCameras& cameras, const net::ServerMetrics& viewers);
 
-// Parsers for the bodies of control requests. Bodies are untrusted: each function throws Error{usage} that says what is
-// allowed if a body is anything else.
+// Parsers for the bodies of control requests. Bodies are untrusted: for any other body, each function throws
+// Error{usage} that says what is allowed.
 
 /// Parses {"chain":"gaussian=5"}; the chain itself is not checked.
 std::string read_chain_request(std::string_view body);
@@ -35,7 +35,7 @@ std::string read_chain_request(std::string_view body);
 /// their value in `now`. Or parses {"filter":2,"on":false}, with filters counted from 1.
 ControlRequest read_control_request(std::string_view body, const Adjustment& now);
 
-/// Requested threshold and mode; empty members stay as they are.
+/// Requested threshold and mode; nullopt leaves the value unchanged.
 struct ThresholdRequest {
     std::optional<int> threshold{};
     std::optional<codec::Mode> mode{};
@@ -56,16 +56,17 @@ void read_empty_request(std::string_view body);
 /// repeated names. Throws Error{usage} that says what is wrong.
 nlohmann::ordered_json read_object(std::string_view body);
 
-/// Throws Error{usage} if `object` is not an object, is empty, or has a name that is not in `allowed`. `what` names it
-/// in messages: "a zone".
+/// Throws Error{usage} if `object` is not an object, is empty, or has a name that is not in `allowed`. `what` names the
+/// object in messages, for example "a zone".
 void check_names(const nlohmann::ordered_json& object, std::string_view what,
                  std::initializer_list<std::string_view> allowed);
 
 /// Returns a member that is true or false. Throws Error{usage} if it is missing or has another type.
 bool flag_of(const nlohmann::ordered_json& object, std::string_view name);
-/// Returns a whole number from `minimum` to `maximum`, with the same errors.
+/// Returns a member that is a whole number from `minimum` to `maximum`. Throws Error{usage} if it is missing or
+/// anything else.
 int integer_of(const nlohmann::ordered_json& object, std::string_view name, int minimum, int maximum);
-/// Returns a text, with the same errors.
+/// Returns a member that is a string. Throws Error{usage} if it is missing or has another type.
 std::string text_of(const nlohmann::ordered_json& object, std::string_view name);
 
 }  // namespace framewire::service::web

@@ -22,8 +22,8 @@ struct CameraStatistics {
     net::StreamMetrics viewers;
 };
 
-// Collects metric lines. The format wants all lines of one metric together, so each metric loops over the cameras.
-// Label values need no escaping: camera names consist of letters, digits and . _ - only.
+// Collects metric lines. The format requires all lines of one metric to be together, so each metric loops over the
+// cameras. Label values need no escaping: camera names consist of letters, digits and . _ - only.
 class MetricLines {
 public:
     // Starts a metric: its HELP and TYPE lines.
@@ -45,7 +45,7 @@ private:
     std::string text_;
 };
 
-// Label that selects a camera.
+// Returns the label that selects a camera.
 std::string of_camera(const CameraStatistics& camera) { return fmt::format("camera=\"{}\"", camera.name); }
 
 // Adds a metric with one line per camera.
@@ -80,7 +80,7 @@ void add_stages(MetricLines& lines, const std::vector<CameraStatistics>& cameras
     }
 }
 
-// Metrics of the encoder and of the source.
+// Adds the metrics of the encoder and of the source.
 void add_stream(MetricLines& lines, const std::vector<CameraStatistics>& cameras) {
     each(lines, cameras, "frames_dropped_total", "counter", "Frames that arrived too late to be processed.",
          [](const auto& camera) { return camera.figures.drops; });
@@ -102,7 +102,7 @@ void add_stream(MetricLines& lines, const std::vector<CameraStatistics>& cameras
          [](const auto& camera) { return camera.state.recording ? 1 : 0; });
 }
 
-// Metrics of the viewers and their traffic.
+// Adds the metrics of the viewers and their traffic.
 void add_viewers(MetricLines& lines, const std::vector<CameraStatistics>& cameras) {
     each(lines, cameras, "viewers", "gauge", "Viewers now.", [](const auto& camera) { return camera.viewers.viewers; });
     each(lines, cameras, "viewers_served_total", "counter", "Viewers so far.",

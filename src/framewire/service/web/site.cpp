@@ -28,7 +28,7 @@ namespace {
 using net::http::Request;
 using net::http::Response;
 
-// Answers with the events of the camera that the query names, or of all cameras if it names none.
+// Responds with the events of the camera that the query names, or of all cameras if it names none.
 Response events_of(const EventFeeds& feeds, const Request& request,
                    EventFeeds::FeedPointer (EventFeeds::*form)(const std::string& camera) const) {
     const auto named = request.query.find("camera");
@@ -42,7 +42,7 @@ Response events_of(const EventFeeds& feeds, const Request& request,
 
 }  // namespace
 
-// One route for both forms: a WebSocket handshake gets messages, any other request gets server-sent events.
+// One path serves both forms: a WebSocket handshake gets messages, any other request gets server-sent events.
 void add_event_routes(net::http::Site& site, const EventFeeds& events) {
     for (const bool websocket : {false, true}) {
         const auto form = websocket ? &EventFeeds::messages : &EventFeeds::server_sent;
@@ -58,8 +58,8 @@ namespace {
 using net::http::Request;
 using net::http::Response;
 
-// A browser revalidates with the entity tag each time (RFC 9110, section 8.8.3), so an unchanged file costs no body
-// bytes.
+// Returns the handler for a file. Browsers revalidate with the entity tag each time (RFC 9110, section 8.8.3), so an
+// unchanged file costs no body bytes.
 net::http::Handler handler_of(const EmbeddedFile& file) {
     const auto bytes = std::make_shared<const std::string>(file.bytes);
     const auto tag = fmt::format("\"{:016x}\"", std::hash<std::string_view>{}(file.bytes));
@@ -86,7 +86,7 @@ void add_file_routes(net::http::Site& site) {
 
 }  // namespace framewire::service::web
 
-// Routes for control requests: they change a camera and answer with its new state.
+// Routes for control requests, which change a camera and respond with its new state.
 
 namespace framewire::service::web {
 namespace {
@@ -97,10 +97,10 @@ using net::http::Method;
 using net::http::Request;
 using net::http::Response;
 
-// Carries out a request. Returns its own answer, or nothing to answer with the camera's state.
+// Carries out a request. Returns the response, or nullopt to respond with the camera's state.
 using ControlHandler = std::function<std::optional<Response>(LiveCamera&, const std::string& body)>;
 
-// Refuses the request if the camera does not accept any, else carries it out and answers.
+// Refuses the request if the camera accepts none; otherwise carries it out and returns the response.
 Response obey(const ShownCameras& cameras, const Request& request, const ControlHandler& handler) {
     auto& camera = *cameras.of(request).camera;
     constexpr int forbidden = 403;
@@ -165,7 +165,7 @@ using net::http::error_response;
 using net::http::Request;
 using net::http::Response;
 
-// Answers 503 before the first frame.
+// Returns the newest picture as a file, or status 503 before the first frame.
 Response file_response(ShownCamera& shown, const char* type, CameraPictures::File (CameraPictures::*file)()) {
     constexpr int unavailable = 503;
     if (shown.camera->picture_version() == 0)
@@ -177,12 +177,12 @@ Response jpeg(ShownCamera& shown) { return file_response(shown, "image/jpeg", &C
 
 Response png(ShownCamera& shown) { return file_response(shown, "image/png", &CameraPictures::png); }
 
-// Motion JPEG never ends by itself; the answer lasts as long as the client and the camera.
+// Responds with Motion JPEG, which ends only when the client or the camera does.
 Response mjpeg(ShownCamera& shown) {
     return {.content_type = std::string(Mjpeg::content_type), .feed = shown.mjpeg.feed()};
 }
 
-// Routes with the query parameters of mjpg-streamer.
+// Handles the `action` query parameter of mjpg-streamer.
 Response action(ShownCamera& shown, const Request& request) {
     const auto& what = request.query.at("action");
     if (what == "stream") return mjpeg(shown);
@@ -247,7 +247,7 @@ using net::http::json_response;
 using net::http::Request;
 using net::http::Response;
 
-// Makes an answer with a text body.
+// Returns a response with a text body.
 Response text_response(std::string text, std::string type, int status = 200) {
     return {.status = status,
             .content_type = std::move(type),
@@ -258,7 +258,7 @@ Response plain(std::string text, int status = 200) {
     return text_response(std::move(text), "text/plain; charset=utf-8", status);
 }
 
-// Names of cameras are only shown to clients that may see the cameras.
+// Reports whether all cameras have a frame. Their names are shown only to clients that may see the cameras.
 Response readiness(const ShownCameras& cameras, bool let_in) {
     std::vector<std::string> waiting;
     for (const auto& camera : cameras.parts().cameras)
@@ -270,7 +270,7 @@ Response readiness(const ShownCameras& cameras, bool let_in) {
                  unavailable);
 }
 
-// Describes the server. Without access the answer only says that a token is needed.
+// Describes the server. Without access, the response only says that a token is needed.
 Response server(const SiteParts& parts, bool let_in) {
     if (!let_in) return json_response(R"({"token":true})");
     return json_response(json_text(nlohmann::ordered_json{{"name", "framewire"},
@@ -282,7 +282,7 @@ Response server(const SiteParts& parts, bool let_in) {
 
 }  // namespace
 
-// Health, readiness and the kind of the server are public; everything else needs a viewer's access.
+// Health, readiness and the description of the server are public; everything else needs a viewer's access.
 void add_state_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras) {
     const auto add = [&](const char* pattern, Access access, net::http::Handler handler) {
         site.add({.pattern = pattern, .access = access, .handler = std::move(handler)});
@@ -334,7 +334,7 @@ namespace {
 // Maximum delay until a new picture is noticed. Polling the version costs next to nothing.
 constexpr std::chrono::milliseconds between_looks{4};
 
-// One part of the multipart answer.
+// Returns one part of the multipart response.
 std::string part_of(const std::string& jpeg) {
     return fmt::format("--framewire\r\nContent-Type: image/jpeg\r\nContent-Length: {}\r\n\r\n{}\r\n", jpeg.size(),
                        jpeg);
@@ -342,7 +342,7 @@ std::string part_of(const std::string& jpeg) {
 
 }  // namespace
 
-// State shared with the feed's callback. Outlives both this object and the feed, whichever ends first.
+// State shared with the feed's callback, so that this object and the feed may be destroyed in any order.
 struct Mjpeg::Wanted {
     std::mutex mutex;
     std::condition_variable_any changed;
@@ -397,14 +397,14 @@ void Mjpeg::show(std::uint64_t version) {
     feed_->publish(part);
 }
 
-// Sleeps on a condition without clients; otherwise polls the camera's version.
+// Sleeps while there are no clients; otherwise polls the camera's version.
 void Mjpeg::run(const std::stop_token& stop) {
     std::uint64_t seen = 0;
     while (!stop.stop_requested()) {
         {
             std::unique_lock lock(wanted_->mutex);
             if (!wanted_->now) {
-                // it would be outdated for the next client
+                // the first part would be outdated for the next client
                 feed_->set_first(nullptr);
                 seen = 0;
             }

@@ -19,10 +19,10 @@ namespace framewire::service::web {
 /// shared by all requests. Thread-safe.
 class CameraPictures {
 public:
-    /// Encoded file, shared.
+    /// Encoded image file, shared by all requests for it.
     using File = std::shared_ptr<const std::string>;
 
-    /// Keeps the camera alive.
+    /// Shares ownership of the camera.
     explicit CameraPictures(std::shared_ptr<LiveCamera> camera) : camera_(std::move(camera)) {}
 
     /// Returns the newest picture as JPEG. Throws Error{config} before the first frame, as png() does.
@@ -51,12 +51,12 @@ private:
 /// clients skip pictures.
 class Mjpeg {
 public:
-    /// Content type of the answer; its boundary separates the pictures (RFC 2046, section 5.1).
+    /// Content type of the response; its boundary separates the pictures (RFC 2046, section 5.1).
     static constexpr std::string_view content_type = "multipart/x-mixed-replace; boundary=framewire";
 
     /// Starts the thread. Both arguments must outlive this object.
     Mjpeg(const LiveCamera& camera, CameraPictures& pictures);
-    /// Ends the answers of all clients.
+    /// Ends the responses of all clients.
     ~Mjpeg();
     Mjpeg(const Mjpeg&) = delete;
     Mjpeg& operator=(const Mjpeg&) = delete;
@@ -74,7 +74,7 @@ private:
 
     const LiveCamera* camera_;
     CameraPictures* pictures_;
-    // guards what is shown, in the order of versions
+    // guards what is published, so that versions never go back
     std::mutex mutex_;
     // newest version published
     std::uint64_t shown_ = 0;
@@ -109,13 +109,13 @@ struct SiteParts {
     std::string base_path{};
 };
 
-/// Makes the site: page, API, metrics, and pictures for other tools (docs/web.md). Everything that `parts` refers to
-/// must outlive it; its own threads end with it.
+/// Creates the site: page, API, metrics, and pictures for other tools (docs/web.md). Everything that `parts` refers to
+/// must outlive it; the site's threads end with it.
 std::shared_ptr<const net::http::Site> make_site(const SiteParts& parts);
 
 /// A served camera with its encoded pictures.
 struct ShownCamera {
-    /// Shares the camera. `pictures` and `mjpeg` refer to it.
+    /// Shares ownership of the camera, to which `pictures` and `mjpeg` refer.
     explicit ShownCamera(std::shared_ptr<LiveCamera> shown) : camera(std::move(shown)) {}
 
     /// Camera that is shown.
@@ -143,15 +143,16 @@ private:
     std::vector<std::unique_ptr<ShownCamera>> all_;
 };
 
-/// Adds the page's files and the API's OpenAPI document. Everybody may read them.
+/// Adds the routes for the page's files and the API's OpenAPI document. They need no token.
 void add_file_routes(net::http::Site& site);
-/// Adds the queries: cameras, filters, statistics, metrics, health and readiness.
+/// Adds the routes for queries: cameras, filters, statistics, metrics, health and readiness.
 void add_state_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras);
-/// Adds the events of moving objects, as server-sent events or WebSocket messages. `events` must outlive the site.
+/// Adds the routes for objects and motion events, as server-sent events or WebSocket messages. `events` must outlive
+/// the site.
 void add_event_routes(net::http::Site& site, const EventFeeds& events);
-/// Adds the control requests of a camera.
+/// Adds the routes for a camera's control requests.
 void add_control_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras);
-/// Adds the pictures: files and Motion JPEG, also at the addresses that mjpg-streamer uses.
+/// Adds the routes for pictures: files and Motion JPEG, also at the addresses that mjpg-streamer uses.
 void add_picture_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras);
 
 }  // namespace framewire::service::web

@@ -258,7 +258,7 @@ class Viewer {
 public:
     explicit Viewer(Watched& watched) : client_(watched.mjpeg.feed(), [this] { wake(); }) {}
 
-    // Returns the next part; empty when the feed has ended.
+    // Returns the next part, or an empty string when the feed has ended.
     std::string next_part() {
         for (;;) {
             const auto taken = client_.take();
@@ -283,7 +283,7 @@ private:
     std::mutex mutex_;
     std::condition_variable woken_;
     bool wakes_ = false;
-    // last member: it is called back until it is destroyed
+    // last member, because its callback may run until it is destroyed
     net::http::FeedClient client_;
 };
 
@@ -309,7 +309,7 @@ TEST(Mjpeg, SendsEachPictureOnceToEveryClient) {
     EXPECT_EQ(watched.camera->pictures_taken(), 2) << "encoded once for all who watch";
 }
 
-// A client that connects after a completed request must not see a picture from before it.
+// A client that connects after a completed request must not see a picture from before that request.
 TEST(Mjpeg, StartsNewClientsWithTheNewestPicture) {
     Watched watched;
     watched.camera->show(1);

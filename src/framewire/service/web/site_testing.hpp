@@ -37,7 +37,7 @@ public:
     }
     /// Sets whether control requests are accepted.
     void allow_requests(bool allowed) { state_.may_be_set = allowed; }
-    /// Number of pictures taken by clients.
+    /// Returns the number of pictures taken by clients.
     int pictures_taken() const { return taken_; }
     /// Statistics that the camera reports; tests modify them.
     StatisticsSnapshot& figures_reported() { return figures_; }
