@@ -161,7 +161,7 @@ struct BatchJob::State {
     // Joins the parts of task `index`.
     bool join(const Task& task, std::size_t index, const JobOptions& job);
     void run(InTheWay in_the_way);
-    // Loop of a worker; run() starts jobs - 1 of them and is one itself.
+    // Runs the loop of one worker. run() starts jobs - 1 worker threads and is a worker itself.
     void work();
     // Processes a task and records its outcome. Never throws.
     void attempt(std::size_t index);
@@ -283,7 +283,7 @@ void BatchJob::State::run(InTheWay what) {
     if (statistics) statistics.write(to_json(result, options.shard));
 }
 
-// Loop of one worker.
+// Runs tasks until none is left or the job is stopped.
 void BatchJob::State::work() {
     for (;;) {
         const auto index = next++;

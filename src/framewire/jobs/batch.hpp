@@ -104,7 +104,7 @@ struct BatchOptions {
     /// Shard of the items that this process takes.
     Shard shard{};
 
-    /// Limit for `jobs`.
+    /// Maximum value of `jobs`.
     static constexpr int most_jobs = 256;
 };
 

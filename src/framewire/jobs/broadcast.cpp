@@ -347,7 +347,7 @@ void BroadcastJob::State::send_refinement(const PackedRefinement& refinement, co
     refiner->took(refinement.step, std::ssize(refinement.packed));
 }
 
-// Chooses how a bounded frame is packed. As long as no viewer would have to receive it too, a recording's keyframe is
+// Chooses how a bounded frame is packed. If no viewer has to receive the same keyframe, a recording's keyframe is
 // encoded from the camera's frame, because storing R itself takes more than twice as many bytes.
 BoundedEncoder::Packs BroadcastJob::State::packed_of(const FrameTime& time, const LiveRecording* live_one) const {
     using enum BoundedEncoder::Packs;
@@ -358,7 +358,8 @@ BoundedEncoder::Packs BroadcastJob::State::packed_of(const FrameTime& time, cons
 }
 
 // Returns the threshold of the frame. The first frame made after a request that changes what may be seen must replace R
-// exactly (threshold 0): within a larger threshold of black, dark people would stay visible.
+// exactly (threshold 0). Otherwise dark people would stay visible under a black mask, because they differ from black by
+// less than the threshold.
 int BroadcastJob::State::threshold_of(const InputFrame& frame, const FrameTime& time) {
     const int within = threshold.next(time.seconds);
     return frame.replaces ? 0 : within;

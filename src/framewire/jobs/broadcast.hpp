@@ -137,8 +137,8 @@ public:
     std::shared_ptr<OpenedSource> opened() const;
     /// Returns the picture controls (brightness, contrast, saturation, gain). Callable from any thread.
     CameraControls& camera_controls();
-    /// Returns the state of the picture controls and filter switches, as FilteredInput::controls() does. From any
-    /// thread.
+    /// Returns the state of the picture controls and filter switches, as FilteredInput::controls() does. Callable from
+    /// any thread.
     service::Controls controls() const;
     /// Carries out one control request, as FilteredInput::control() does. Requests of viewers are parsed by
     /// parse_control(). Callable from any thread.

@@ -111,15 +111,15 @@ struct CameraSettings {
     DetectorSettings detector{};
 };
 
-/// Settings of an input: matrix, range, start, duration, reconnect, max-pixels, max-memory.
+/// Returns the settings of an input: matrix, range, start, duration, reconnect, max-pixels, max-memory.
 const std::vector<Setting<InputOptions>>& input_settings();
-/// Settings that control how a camera is served: the encoder's settings, max-bitrate, threshold-max, refine, record,
-/// rate, loop, wait, detect, controls, relay-token-file, relay-fingerprint.
+/// Returns the settings that control how a camera is served: the encoder's settings, max-bitrate, threshold-max,
+/// refine, record, rate, loop, wait, detect, controls, relay-token-file, relay-fingerprint.
 const std::vector<Setting<CameraSettings>>& camera_settings();
-/// Settings of the listener: listen, viewers, allow-host, trusted-proxy, base-path.
+/// Returns the settings of the listener: listen, viewers, allow-host, trusted-proxy, base-path.
 const std::vector<Setting<net::ListenerOptions>>& listener_settings();
 
-/// Settings of control requests: state, record-dir.
+/// Returns the settings of control requests: state, record-dir.
 const std::vector<Setting<service::LiveOptions>>& live_option_settings();
 
 /// Returns the setting with this name. Throws Error{internal} if there is none.
@@ -182,8 +182,8 @@ Configuration parse_configuration(std::string_view text, const std::string& name
 /// be read.
 Configuration read_configuration(const std::string& path, const JobOptions& job = {});
 
-/// Settings of events: events-rate, motion-after, motion-hold, mqtt, mqtt-password-file, mqtt-ca, mqtt-discovery,
-/// mqtt-spool, mqtt-spool-file.
+/// Returns the settings of events: events-rate, motion-after, motion-hold, mqtt, mqtt-password-file, mqtt-ca,
+/// mqtt-discovery, mqtt-spool, mqtt-spool-file.
 const std::vector<Setting<service::EventOptions>>& event_settings();
 
 /// Throws Error{usage} if the options contradict each other.

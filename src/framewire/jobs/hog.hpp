@@ -46,7 +46,7 @@ private:
 /// subfolder.
 class StepFrames {
 public:
-    /// Limit for the number of frames.
+    /// Maximum number of frames.
     static constexpr std::int64_t most = 10'000;
 
     /// Makes the empty set.

@@ -201,7 +201,7 @@ struct FrameStages {
     std::optional<int> under_way{};
     /// Number of workers, see FrameRingOptions.
     int workers = 0;
-    /// See FrameRingOptions.
+    /// If true, frames are passed on no earlier than their own times, see FrameRingOptions.
     bool at_source_rate = false;
     /// Optional. Called before the first frame; return false to process no frame.
     std::function<bool()> begin{};

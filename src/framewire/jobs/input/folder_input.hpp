@@ -43,7 +43,7 @@ public:
     Executor& executor() { return executor_; }
     /// Returns an empty shape, because each image has its own.
     Shape shape() const { return {}; }
-    /// Identity, because images have square pixels.
+    /// Returns the identity, because images have square pixels.
     PlaneMap placement() const { return {}; }
     /// Returns the number of images, or `limit` if that is smaller.
     std::optional<std::int64_t> expected_frames(std::optional<std::int64_t> limit) const;

@@ -219,7 +219,7 @@ public:
         FrameTime time{};
         /// Native frame that replaces the image.
         std::shared_ptr<const NativeFrame> own{};
-        /// See InputFrame.
+        /// False if the source is away, see InputFrame.
         bool signal = true;
     };
 
@@ -236,7 +236,7 @@ public:
         std::int64_t reading = 0;
         /// False if the new rate skips this frame.
         bool at_rate = true;
-        /// See InputFrame.
+        /// False if the source is away, see InputFrame.
         bool signal = true;
         /// Native frame that replaces the image.
         std::shared_ptr<const NativeFrame> own{};
