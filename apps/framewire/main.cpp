@@ -1,5 +1,5 @@
-// The program framewire. Subcommands register themselves with the command line and set `chosen` if they are named;
-// main() then runs it and maps errors to exit codes (the values of ErrorCode).
+// The program framewire. Subcommands add themselves to the command line and set `chosen` if they are named. main() then
+// runs `chosen` and maps errors to exit codes (the values of ErrorCode).
 
 #include "commands/commands.hpp"
 #include "commands/version.hpp"
@@ -26,23 +26,23 @@ namespace {
 
 using framewire::ErrorCode;
 
-// Prints the error that ends the program: one line, followed by the caret lines in `excerpt`, if any. Returns the exit
-// code.
+// Prints the error that ends the program as one line, followed by the caret lines in `excerpt`, if any. Returns the
+// exit code.
 int report(std::string_view text, ErrorCode code, std::string_view excerpt = {}) {
     const auto lines = framewire::app::shown_text(text) + framewire::printable_lines(excerpt);
     std::fprintf(stderr, "framewire: error: %s\n", lines.c_str());
     return static_cast<int>(code);
 }
 
-// Ends the process without destructors if a decoder is still in an abandoned call: it may use what std::exit() would
-// destroy.
+// Ends the process without running destructors if a decoder is still in an abandoned call, because the decoder may use
+// what std::exit() would destroy.
 int ended(int code) {
     if (framewire::abandoned_calls() > 0) std::_Exit(code);
     return code;
 }
 
-// Opens closed standard descriptors. Otherwise the first file that the program opens would become standard input or
-// output. The replacements fail on read or write.
+// Opens standard descriptors that are closed. Otherwise the first file that the program opens would become standard
+// input or output. Reads and writes on the replacements fail.
 void take_standard_descriptors() {
     for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
         if (fcntl(descriptor, F_GETFD) < 0)  // open() returns the lowest free descriptor, which is this one
@@ -54,8 +54,8 @@ void take_standard_descriptors() {
 int main(int argc, char** argv) try {
     take_standard_descriptors();
     framewire::app::run_bench_where_named(argc, argv);
-    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe becomes an error of write()
-    std::signal(SIGXFSZ, SIG_IGN);  // so does a file size limit
+    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe makes write() fail instead
+    std::signal(SIGXFSZ, SIG_IGN);  // a file size limit makes write() fail instead
 
     framewire::app::CommandLine program("Real-time video on the GPU and the CPU.", "framewire",
                                         framewire::app::version_text);
@@ -77,7 +77,7 @@ int main(int argc, char** argv) try {
     framewire::app::add_help(program, chosen);
     int code = 0;
     if (program.read(argc, argv)) {
-        // From here on the arguments are not needed.
+        // The arguments are not needed from here on.
         framewire::app::hide_passwords(argc, argv);
         if (!chosen) return report("a subcommand is required; 'framewire help' lists them", ErrorCode::usage);
         code = chosen();

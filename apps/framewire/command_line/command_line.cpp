@@ -1,5 +1,5 @@
-// The command line on top of CLI11. Its exceptions become Error{usage} with messages that name the option, say what is
-// allowed and suggest the nearest name; CLI11's own messages rarely do.
+// The command line, based on CLI11. Exceptions of CLI11 become Error{usage} with messages that name the option, state
+// what is allowed and suggest the closest name, which CLI11's own messages rarely do.
 
 #include "command_line/command_line.hpp"
 
@@ -23,7 +23,7 @@
 namespace framewire::app {
 namespace {
 
-// Numbers that a target of this type accepts by default.
+// Returns the range of numbers that an option for this type accepts by default.
 template <class Number>
 ParameterInfo any_number() {
     constexpr auto most = std::is_floating_point_v<Number> ? std::numeric_limits<double>::infinity()
@@ -36,8 +36,8 @@ ParameterInfo any_number() {
             .maximum = most};
 }
 
-// Rejects numbers outside a range. Added as a transform, so that it runs before the checks that were declared so far,
-// whose message is less specific.
+// Rejects numbers outside a range. Added as a transform, so that it runs before the checks declared so far, whose
+// messages are less specific.
 void hold_to(CLI::Option& option, const ParameterInfo& numbers, const std::string& allowed) {
     const auto problem = [numbers, allowed](std::string& text) {
         const auto what = problem_with(numbers, text);
@@ -47,7 +47,7 @@ void hold_to(CLI::Option& option, const ParameterInfo& numbers, const std::strin
     option.description(fmt::format("{}; {}", option.get_description(), allowed));
 }
 
-// Restricts an option to least .. most.
+// Restricts a number option to the range from `least` to `most`.
 template <class Number>
 void hold_to(CLI::Option& option, Number least, Number most) {
     auto numbers = any_number<Number>();
@@ -56,7 +56,8 @@ void hold_to(CLI::Option& option, Number least, Number most) {
     hold_to(option, numbers, allowed_values(numbers));
 }
 
-// Adds an option with a number, parsed like all numbers of the program: CLI11 would read 010 as octal 8.
+// Declares an option for a number. It is parsed like all numbers of the program, because CLI11 would read 010 as octal
+// 8.
 template <class Number, class Target>
 CLI::Option& add_number(CLI::App& app, const std::string& names, Target& target, const std::string& help) {
     const auto take = [&target](const std::string& text) { target = number_in<Number>(text).value(); };
@@ -70,32 +71,32 @@ CLI::Option& add_number(CLI::App& app, const std::string& names, Target& target,
     return option;
 }
 
-// Option groups are nameless subcommands in CLI11.
+// Returns true for an option group, which CLI11 represents as a nameless subcommand.
 bool is_group(const CLI::App& app) { return app.get_name().empty(); }
 
-// The subcommands, without option groups.
+// Returns the subcommands without option groups.
 std::vector<const CLI::App*> named_subcommands(const CLI::App& program) {
     return program.get_subcommands([](const CLI::App* app) { return !is_group(*app); });
 }
 
-// The subcommand on the command line, or the program if there is none.
+// Returns the subcommand given on the command line, or the program if there is none.
 const CLI::App& chosen_of(const CLI::App& program) {
     const auto chosen = program.get_subcommands();
     return chosen.empty() ? program : *chosen.front();
 }
 
-// The command that shows the help of `app`.
+// Returns the command that prints the help of `app`.
 std::string help_of(const CLI::App& app) {
     return app.get_parent() ? fmt::format("framewire {} --help", app.get_name()) : "framewire --help";
 }
 
-// "run, serve and view"
+// Joins names for a message: "run, serve and view".
 std::string listed(const std::vector<std::string_view>& names) {
     if (names.size() < 2) return fmt::format("{}", fmt::join(names, ""));
     return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
-// Returns true if an option is not in the help.
+// Returns true if the help does not list the option.
 bool is_hidden(const CLI::Option& option) { return option.get_group().empty(); }
 
 // Collects the long option names of a command and its groups, without hidden ones.
@@ -106,11 +107,11 @@ void add_long_names(const CLI::App& app, std::vector<std::string>& names) {
         add_long_names(*group, names);
 }
 
-// Name of an option without its value: "--input" for "--input=x".
+// Returns the option's name without its value: "--input" for "--input=x".
 std::string_view option_name(std::string_view argument) { return argument.substr(0, argument.find('=')); }
 
-// The option for one of FFmpeg's options, or the output parameters for one of its encoder options; empty if there is
-// no equivalent.
+// Returns the equivalent of one of FFmpeg's options or, for one of its encoder options, an example with output
+// parameters. Empty if there is no equivalent.
 std::string_view like_ffmpegs(const CLI::App& command, std::string_view name) {
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> options{{{"-vf", "--filters"},
                                                                                            {"-filter:v", "--filters"},
@@ -131,8 +132,8 @@ std::string_view like_ffmpegs(const CLI::App& command, std::string_view name) {
                : "";
 }
 
-// Message for an option that the command does not have: which subcommands have it, FFmpeg's equivalent, or the nearest
-// name.
+// Returns the message for an option that the command does not have. It names the subcommands that have it, the
+// equivalent of an FFmpeg option, or the closest name.
 std::string unknown_option(const CLI::App& program, const CLI::App& command, std::string_view argument) {
     const std::string name(option_name(argument));
     std::string message = fmt::format("{} has no option {}", command.get_name(), in_quotes(name));
@@ -144,7 +145,7 @@ std::string unknown_option(const CLI::App& program, const CLI::App& command, std
     std::vector<std::string> names;
     add_long_names(command, names);
     const std::vector<std::string_view> candidates(names.begin(), names.end());
-    // Very short names have no meaningful nearest name.
+    // Very short names have no meaningful closest name.
     const auto word = std::string_view(name).substr(std::min(name.find_first_not_of('-'), name.size()));
     const auto nearest = word.size() < 2 ? std::string_view() : nearest_name(word, candidates);
     message += fmt::format("; '{}' lists them", help_of(command));
@@ -153,7 +154,7 @@ std::string unknown_option(const CLI::App& program, const CLI::App& command, std
     return nearest.empty() ? message : fmt::format("{}; did you mean '--{}'?", message, nearest);
 }
 
-// Message for an unknown subcommand.
+// Returns the message for an unknown subcommand.
 std::string unknown_subcommand(const CLI::App& program, std::string_view name) {
     std::vector<std::string_view> names;
     for (const auto* command : named_subcommands(program)) names.push_back(command->get_name());
@@ -161,7 +162,7 @@ std::string unknown_subcommand(const CLI::App& program, std::string_view name) {
                        did_you_mean(name, names));
 }
 
-// Message for the first argument that was not consumed; empty if all were.
+// Returns the message for the first argument that was not consumed; empty if all were.
 std::string unknown_argument(const CLI::App& program) {
     const auto& command = chosen_of(program);
     for (const auto* app : {&program, &command})
@@ -175,7 +176,8 @@ std::string unknown_argument(const CLI::App& program) {
     return {};
 }
 
-// Explains a wrong number of values: either the command line ended too early, or the option was repeated.
+// Returns the message for a wrong number of values: either the command line ended too early, or the option was
+// repeated.
 std::string wrong_count(const CLI::App& command, const CLI::ArgumentMismatch& error) {
     const std::string words = error.what();
     const auto* option = command.get_option_no_throw(words.substr(0, words.find(':')));
@@ -187,14 +189,14 @@ std::string wrong_count(const CLI::App& command, const CLI::ArgumentMismatch& er
     return fmt::format("{} needs {}", option->get_name(), option->get_type_name());
 }
 
-// Message for a missing option; a positional argument is named by its placeholder.
+// Returns the message for a missing option or positional argument; the latter is named by its placeholder.
 std::string missing(const CLI::App& command, const CLI::RequiredError& error) {
     const std::string words = error.what();
     const auto* option = command.get_option_no_throw(words.substr(0, words.find(' ')));
     return option && option->get_positional() ? option->get_type_name() + " is required" : words;
 }
 
-// Message for a parse error, with a pointer to the help.
+// Returns the message for a parse error, followed by a pointer to the help.
 std::string explained(const CLI::App& program, const CLI::ParseError& error) {
     const auto& command = chosen_of(program);
     if (const auto unknown = unknown_argument(program); !unknown.empty()) return unknown;
@@ -204,7 +206,7 @@ std::string explained(const CLI::App& program, const CLI::ParseError& error) {
     return words.ends_with('?') ? words : fmt::format("{}; see '{}'", words, help_of(command));
 }
 
-// Sorted names of options.
+// Returns the long names of options in alphabetical order.
 std::vector<std::string> long_names(const std::set<CLI::Option*>& options) {
     std::vector<std::string> names;
     for (const auto* option : options) names.push_back(option->get_name());
@@ -212,7 +214,7 @@ std::vector<std::string> long_names(const std::set<CLI::Option*>& options) {
     return names;
 }
 
-// An option as data.
+// Describes an option as data.
 OptionInfo described(const CLI::Option& option, const std::string& heading) {
     OptionInfo info;
     if (!option.get_snames().empty()) info.short_name = "-" + option.get_snames().front();
@@ -238,14 +240,14 @@ void describe_options(const CLI::App& app, const std::string& heading, std::vect
         describe_options(*group, group->get_group(), options);
 }
 
-// A command as data.
+// Describes a command as data.
 CommandInfo described(const CLI::App& app) {
     CommandInfo info{app.get_name(), app.get_description(), {}};
     describe_options(app, "", info.options);
     return info;
 }
 
-// Appends "--name=value" for each value given, recursively.
+// Appends "--name=value" for each value given to the command or its groups.
 void add_given(const CLI::App& app, std::vector<std::string>& given) {
     for (const auto* option : app.get_options())
         for (const auto& value : option->results()) given.push_back(option->get_name() + "=" + value);
@@ -283,7 +285,7 @@ Option& Option::excludes(const Option& other) { return option_->excludes(other.o
 Option& Option::hidden() { return option_->group(""), *this; }
 bool Option::given() const { return option_->count() > 0; }
 std::string Option::name() const {
-    return is_hidden(*option_) ? "--" + option_->get_lnames().front() : option_->get_name();  // hidden: empty
+    return is_hidden(*option_) ? "--" + option_->get_lnames().front() : option_->get_name();  // empty if hidden
 }
 
 Option Command::option(const std::string& names, std::string& target, const std::string& help) {
@@ -333,7 +335,7 @@ CommandLine::CommandLine(const std::string& description, const std::string& name
     : program_(std::make_unique<CLI::App>(description, name)) {
     program_->set_help_flag("-h,--help", "print help and exit");
     program_->set_version_flag("--version", version, "print the version and build configuration and exit");
-    // The caller reports a missing subcommand: CLI11's report would hide a mistyped one.
+    // A missing subcommand is reported by the caller, because CLI11's report would hide a mistyped subcommand.
     program_->require_subcommand(0, 1);
 }
 
@@ -345,7 +347,7 @@ Command CommandLine::subcommand(const std::string& name, const std::string& desc
     return Command(*program_->add_subcommand(name, description));
 }
 
-// Help requested together with a parse error still shows the help.
+// If help is requested, it is printed even if the command line has errors.
 bool CommandLine::read(int argc, const char* const* argv) {
     try {
         program_->parse(argc, argv);
@@ -363,7 +365,7 @@ bool CommandLine::read(int argc, const char* const* argv) {
 }
 
 std::string CommandLine::help(const std::string& subcommand) const {
-    const auto mode = CLI::AppFormatMode::Normal;  // App::help() would show the chosen subcommand
+    const auto mode = CLI::AppFormatMode::Normal;  // App::help() would print the help of the chosen subcommand
     const auto& name = program_->get_name();
     if (subcommand.empty()) return program_->get_formatter()->make_help(program_.get(), name, mode);
     for (const auto* command : named_subcommands(*program_))

@@ -1,5 +1,5 @@
-// Batches: one job per input file, or per time range of a long file. Each output has a done marker that records the
-// options it was made with, so that a second run makes only what is missing or was made differently.
+// Batches: one job per input file, or per time range of a long file. A done marker per item records the options with
+// which its outputs were made, so that another run makes only what is missing or would differ.
 
 #include "commands/batch.hpp"
 #include "commands/work.hpp"
@@ -22,12 +22,12 @@
 namespace framewire::app {
 namespace {
 
-// Options that do not change the bytes of an output, or that a done marker records in another way.
+// Options that do not affect the contents of outputs, or that a done marker records in another form.
 constexpr std::array<std::string_view, 16> left_out_of_markers{
     "--input",  "--output",  "--annotate", "--mask",     "--labels",    "--ending",  "--jobs",       "--shard",
     "--shards", "--threads", "--stats",    "--progress", "--log-level", "--replace", "--no-replace", "--json"};
 
-// The options for the done marker.
+// Returns the options that the done marker records.
 std::vector<std::string> made_with(const Command& command) {
     auto given = command.given();
     std::erase_if(given, [](const std::string& each) {
@@ -36,7 +36,7 @@ std::vector<std::string> made_with(const Command& command) {
     return given;
 }
 
-// The shard of this process: from --shard, or from the environment of Slurm or Kubernetes.
+// Returns the shard of this process, as set by --shard or by the environment of Slurm or Kubernetes.
 jobs::Shard shard_of(const BatchFlags& flags) {
     if (!flags.shard.empty()) return jobs::parse_shard(flags.shard);
     const auto shard = jobs::shard_of([](const char* name) { return std::getenv(name); }, flags.shards);
@@ -51,12 +51,12 @@ jobs::Shard shard_of(const BatchFlags& flags) {
     return {};
 }
 
-// True if the output is a folder on this machine.
+// Returns true if the output is a folder on this machine.
 bool is_folder_name(const std::string& output) {
     return output.find("://") == output.npos && jobs::is_output_folder(output);
 }
 
-// Prints a summary. Throws the first error, after logging all of them.
+// Prints a summary. Logs all errors, then throws the first one.
 void report(const jobs::BatchResult& result) {
     using End = jobs::ItemOutcome::End;
     const auto failures = result.failures();
@@ -83,13 +83,13 @@ void report(const jobs::BatchResult& result) {
          part ? "segments of long files" : "files");
 }
 
-// Throws Error{usage} if the options prevent cutting.
+// Throws Error{usage} if an option prevents videos from being split.
 void require_can_be_cut(const BatchFlags& flags, const CommonOptions& common, const ManyJobs& jobs) {
     if (common.frames) fail(ErrorCode::usage, "--frames cannot be combined with --segment");
     jobs::require_can_be_cut(jobs.input, flags.cutting);
 }
 
-// Cuts one video into time ranges, each of which becomes a work item.
+// Splits one video into time ranges, each of which becomes a work item.
 jobs::CutItem cut(const BatchFlags& flags, ItemRequest request, const std::string& folder, const ManyJobs& jobs) {
     const auto whole = jobs.item(request);
     auto input = jobs.input;
@@ -152,7 +152,7 @@ void add_batch_options(Command& command, BatchFlags& flags, jobs::InputOptions& 
         .excludes(shard);
 }
 
-// Several inputs need a folder for their outputs; one input must not have options for many.
+// Several inputs require a folder for their outputs. For a single input, options for many files are rejected.
 bool is_of_many(const BatchFlags& flags, const std::string& output, jobs::InputOptions& options) {
     if (is_folder_name(output)) return true;
     const auto& inputs = flags.inputs;
@@ -170,7 +170,7 @@ bool shares_work(const BatchFlags& flags) {
            jobs::shard_of([](const char* name) { return std::getenv(name); }, {});
 }
 
-// Sets source and time range.
+// Sets the source and the time range in `options`.
 void ItemRequest::take(jobs::InputOptions& options) const {
     options.source = input.path;
     options.segment = segment;
@@ -185,7 +185,7 @@ std::string ItemRequest::shown_name(const std::string& name) const {
     return segment ? fmt::format(".parts/{}/{}", name, part + fs::path(name).extension().native()) : name;
 }
 
-// Outputs of a time range go to the folder for parts until they are joined.
+// Outputs of a time range are written to the folder for parts until they are joined.
 std::string ItemRequest::in_folder(const std::string& option, const std::string& folder,
                                    const std::string& name) const {
     if (folder.empty()) return {};
@@ -202,7 +202,7 @@ std::string ItemRequest::sink_in_folder(const std::string& option, const std::st
     return literal_sink(in_folder(option, folder, name));
 }
 
-// Checks the options, makes the work items, and runs the batch.
+// Checks the options, makes the work items and runs the batch.
 void make_many(const Command& command, const BatchFlags& flags, CommonOptions& common, const std::string& folder,
                const ManyJobs& jobs, const std::stop_token& stop) {
     if (common.times) fail(ErrorCode::usage, "--times measures a single file; it cannot be used with several");
@@ -219,19 +219,19 @@ void make_many(const Command& command, const BatchFlags& flags, CommonOptions& c
                  "-o {} is the input folder; use another one, because the next run would read the outputs as inputs",
                  folder);
     auto each = options.job;
-    each.statistics_path.clear();  // written once, for the whole batch
+    each.statistics_path.clear();  // written once for the whole batch
     std::vector<jobs::BatchItem> items;
     const bool cuts = flags.cutting.seconds > 0;
     auto cutting = flags;
     if (cuts) {
-        // Filters and detectors that depend on earlier frames need a lead-in before each part.
+        // Filters and detectors that depend on earlier frames need some frames before each part.
         cutting.cutting.look_back = jobs::look_back_of(jobs.input.filters, jobs.background);
         require_can_be_cut(cutting, common, jobs);
     }
     for (const auto& input : jobs::batch_inputs(flags.inputs)) {
         const ItemRequest request{.input = input, .job = each};
         items.push_back(jobs.item(request));
-        // Only videos are split, each when it is about to be processed.
+        // Only videos are split, each of them just before it is processed.
         if (!cuts || input.image) continue;
         jobs::require_can_be_joined(items.back().files);
         items.back().cut = [&, request] { return cut(cutting, request, folder, jobs); };

@@ -14,47 +14,48 @@
 
 namespace framewire::app {
 
-/// Flags of subcommands that process many files.
+/// Flags of subcommands that can process many files.
 struct BatchFlags {
     std::vector<std::string> inputs;
     int jobs = 1;
-    std::string ending;         ///< extension of video and image outputs; empty: depends on the input
+    std::string ending;         ///< extension of video and image outputs; empty: chosen by the input
     std::string shard;          ///< "I/N"; empty: taken from the environment
-    std::optional<int> shards;  ///< number of shards, if the environment gives only the index
-    jobs::Cutting cutting;      ///< segments of long videos; 0 seconds: not cut
+    std::optional<int> shards;  ///< number of shards, if the environment sets only the index
+    jobs::Cutting cutting;      ///< how long videos are split; 0 seconds: not at all
 
-    /// File name of the output for an input, with the extension: "name.mp4".
+    /// Returns the file name of an input's output, with the extension: "name.mp4".
     std::string video_name(const jobs::BatchInput& input) const;
 };
 
-/// Adds `-i` for one source or many files, `-f`, and the options for many files.
+/// Adds `-i` for one source or many files, `-f`, and the options for processing many files.
 void add_batch_options(Command& command, BatchFlags& flags, jobs::InputOptions& options);
 
-/// True if the inputs are many files, whose outputs go to the folder `output`; otherwise stores the single source in
-/// `options`. Throws Error{usage} if many files have another destination, and on many-file options with a single
-/// source.
+/// Returns true if the inputs are many files, whose outputs go to the folder `output`. Otherwise stores the single
+/// source in `options` and returns false. Throws Error{usage} if the destination of many files is not a folder, and if
+/// options for many files are given with a single source.
 bool is_of_many(const BatchFlags& flags, const std::string& output, jobs::InputOptions& options);
 
-/// True if the flags or a job scheduler's environment ask for parallel jobs or for one shard.
+/// Returns true if the flags or a job scheduler's environment request parallel jobs or a single shard.
 bool shares_work(const BatchFlags& flags);
 
-/// One work item of a batch: a whole file, or a time range of it.
+/// A work item of a batch: a whole file or a time range of it.
 struct ItemRequest {
     jobs::BatchInput input;
     jobs::JobOptions job;
     std::optional<jobs::FileSegment> segment{};
-    std::string parts_folder{};  ///< folder for the output of a time range
-    std::string part{};          ///< and its name there
+    std::string parts_folder{};  ///< folder for the outputs of a time range
+    std::string part{};          ///< name of the time range's outputs in `parts_folder`
 
-    /// Sets the source in `options`, or its time range.
+    /// Sets the source and, if there is one, the time range in `options`.
     void take(jobs::InputOptions& options) const;
-    /// Path of `name` in `folder`; empty if `folder` is. Throws Error{usage}, naming `option`, if it is not a folder.
+    /// Returns the path of `name` in `folder`; empty if `folder` is empty. Throws Error{usage} with the name of
+    /// `option` if `folder` is not a folder.
     std::string in_folder(const std::string& option, const std::string& folder, const std::string& name) const;
-    /// Sink text for in_folder(): because `name` comes from an input's name, it is not parsed for patterns or
+    /// Returns the sink text for in_folder(). `name` comes from an input's name, so it is not parsed for patterns or
     /// parameters.
     std::string sink_in_folder(const std::string& option, const std::string& folder, const std::string& name) const;
-    /// The work item whose first output is `name`, run by an AnyJob such as RunJob with these options. `film`: see
-    /// jobs::BatchItem.
+    /// Returns the work item whose first output is `name` and which an AnyJob such as RunJob processes with these
+    /// options. For `film` see jobs::BatchItem.
     template <class AnyJob, class Options>
     jobs::BatchItem item(const std::string& name, const Options& options, const std::string& film = "") const {
         return {.input = shown_input(),
@@ -66,21 +67,22 @@ struct ItemRequest {
     }
 
 private:
-    // Input with its time range, for messages.
+    // Returns the input with its time range, for messages.
     std::string shown_input() const;
-    // Output as listed in messages; parts of a cut video are listed in their folder.
+    // Returns the output's name for messages. Outputs of a part are listed with their folder.
     std::string shown_name(const std::string& name) const;
 };
 
-/// Description of the jobs for many files.
+/// Describes the jobs that process many files.
 struct ManyJobs {
     const jobs::InputOptions& input;
-    const BackgroundModel* background = nullptr;  ///< background of a detector; otherwise null
-    bool audio = true;                            ///< copied to the video output
+    const BackgroundModel* background = nullptr;  ///< background model of the detector; null without a detector
+    bool audio = true;                            ///< true if the sound is copied to the video output
     std::function<jobs::BatchItem(const ItemRequest& request)> item;
 };
 
-/// Makes the missing and outdated outputs of many files and prints a summary. Throws the first error of a job.
+/// Makes the missing and outdated outputs of many files and prints a summary. Throws the first error of a job after all
+/// jobs have ended.
 void make_many(const Command& command, const BatchFlags& flags, CommonOptions& common, const std::string& folder,
                const ManyJobs& jobs, const std::stop_token& stop);
 

@@ -18,8 +18,8 @@ namespace {
 
 constexpr const char* bench_name = "bench";
 
-// Path of framewire-bench: beside this program, where it is installed, or in the build folder. Empty if it is in
-// neither.
+// Returns the path of framewire-bench, which is installed beside this program or is in the build folder. Empty if it
+// does not exist.
 std::filesystem::path bench_program(const std::filesystem::path& here) {
     for (const auto& place : {here / "framewire-bench", here / "bench" / "framewire-bench"})
         if (std::filesystem::is_regular_file(place)) return place;
@@ -28,14 +28,14 @@ std::filesystem::path bench_program(const std::filesystem::path& here) {
 
 }  // namespace
 
-// Runs before the command line is parsed, because this program does not know the bench's options.
+// Called before the command line is parsed, because only framewire-bench knows its options.
 void run_bench_where_named(int argc, char** argv) {
     const auto is = [&](int at, const char* word) { return at < argc && std::string_view(argv[at]) == word; };
     const bool help = is(1, "help") && is(2, bench_name) && argc == 3;
     if (!help && !is(1, bench_name)) return;
     const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     const auto program = bench_program(here);
-    if (program.empty() && help) return;  // the help declared below is shown instead
+    if (program.empty() && help) return;  // the help declared below is printed instead
     if (program.empty())
         fail(ErrorCode::config,
              "the benchmarks are not built: framewire-bench is neither in {0} nor in {0}/bench; configure with "
@@ -52,7 +52,7 @@ void run_bench_where_named(int argc, char** argv) {
     fail(ErrorCode::config, "cannot run {}: {}", program.native(), std::strerror(errno));
 }
 
-// Declares the subcommand for the help only: run_bench_where_named() handles its use.
+// Declares the subcommand for the help only; run_bench_where_named() executes it.
 void add_bench(CommandLine& program, Action&) {
     auto command = program.subcommand(
         bench_name, "Measures this machine: operations, the reports' experiments, peers, whole jobs, limits");

@@ -13,7 +13,7 @@
 namespace framewire::app {
 namespace {
 
-// Prints all problems of a configuration; returns the exit code.
+// Prints all problems of a configuration. Returns the exit code.
 int check(const std::string& path) {
     const auto configuration = jobs::read_configuration(path);
     for (const auto& problem : configuration.problems) fmt::print("{}\n", printable(to_string(configuration, problem)));

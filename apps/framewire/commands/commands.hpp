@@ -6,38 +6,38 @@
 
 namespace framewire::app {
 
-/// Work of the chosen subcommand: returns the exit code, throws Error.
+/// Work of the chosen subcommand: returns the exit code or throws Error.
 using Action = std::function<int()>;
 
-// Each function adds its subcommand to the program; if the command line names it, `chosen` is set.
-/// Source -> filters -> file, pipe or network address.
+// Each of the following functions adds a subcommand to the program and sets `chosen` if the command line names it.
+/// Adds `run`: source -> filters -> file, pipe or network address.
 void add_run(CommandLine& program, Action& chosen);
-/// Cameras -> filters -> difference streams to viewers.
+/// Adds `serve`: cameras -> filters -> difference streams to viewers.
 void add_serve(CommandLine& program, Action& chosen);
-/// Reports problems of a configuration file of `serve`.
+/// Adds `check`, which reports problems in a configuration file of `serve`.
 void add_check(CommandLine& program, Action& chosen);
-/// Shows or records difference streams.
+/// Adds `view`, which shows or records difference streams.
 void add_view(CommandLine& program, Action& chosen);
-/// Shows local sources in a window.
+/// Adds `show`, which shows local sources in a window.
 void add_show(CommandLine& program, Action& chosen);
-/// Finds moving objects.
+/// Adds `detect`, which finds moving objects.
 void add_detect(CommandLine& program, Action& chosen);
-/// Computes descriptors, finds people, or trains models.
+/// Adds `hog`, which computes descriptors, finds people, or trains models.
 void add_hog(CommandLine& program, Action& chosen);
-/// Lists filters.
+/// Adds `filters`, which lists the filters.
 void add_filters(CommandLine& program, Action& chosen);
-/// Lists kinds of sources.
+/// Adds `sources`, which lists the kinds of sources.
 void add_sources(CommandLine& program, Action& chosen);
-/// Lists GPUs, instruction sets and cameras.
+/// Adds `devices`, which lists GPUs, instruction sets and cameras.
 void add_devices(CommandLine& program, Action& chosen);
-/// Declares the subcommand bench, which another program implements.
+/// Adds `bench`, which another program implements.
 void add_bench(CommandLine& program, Action& chosen);
-/// Prints help, the manual page or completion scripts.
+/// Adds `help`, which prints help, the manual page or completion scripts.
 void add_help(CommandLine& program, Action& chosen);
 
-/// If the command line names the subcommand bench or asks for its help, replaces this process with framewire-bench and
-/// the remaining arguments, whose options only that program knows, and does not return. Throws Error{config} if
-/// framewire-bench was not built.
+/// If the command line names the subcommand bench or requests its help, replaces this process with framewire-bench and
+/// passes on the remaining arguments; does not return in that case. Throws Error{config} if framewire-bench was not
+/// built.
 void run_bench_where_named(int argc, char** argv);
 
 }  // namespace framewire::app

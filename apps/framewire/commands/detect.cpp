@@ -1,4 +1,5 @@
-// The subcommand detect: moving objects as records, annotated video, masks or labels; one source, or a batch.
+// The subcommand detect: writes moving objects as records, annotated videos, masks or labels, for one source or a
+// batch.
 
 #include "commands/batch.hpp"
 #include "commands/commands.hpp"
@@ -30,7 +31,7 @@ struct DetectFlags {
     EntryFlags entry;
     jobs::DetectStepsOptions steps;
 
-    // The job's options.
+    // Returns the job's options.
     jobs::DetectOptions options(const std::stop_token& stop) const {
         return {common.job(stop),
                 input,
@@ -45,7 +46,7 @@ struct DetectFlags {
     }
 };
 
-// Extension of a records file.
+// Returns the extension of a records file.
 std::string_view records_ending(RecordFormat format) {
     switch (format) {
         case RecordFormat::coco: return ".json";

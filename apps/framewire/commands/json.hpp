@@ -14,8 +14,7 @@
 
 namespace framewire::app {
 
-/// JSON value whose members keep their order of insertion. The header hides the JSON library, which is slow to
-/// compile.
+/// A JSON value whose members keep their order of insertion. Hides the JSON library, whose headers are slow to compile.
 class Json {
 public:
     struct Member;
@@ -60,7 +59,7 @@ public:
     /// Appends an element to an array.
     void push_back(const Json& value);
 
-    /// JSON text, indented by two spaces; invalid UTF-8 is replaced.
+    /// Returns the JSON text, indented by two spaces. Invalid UTF-8 is replaced.
     std::string text() const;
 
 private:

@@ -1,4 +1,4 @@
-// The subcommand run: sources through filters to files, pipes or network addresses; one source, or a batch.
+// The subcommand run: passes sources through filters to files, pipes or network addresses, for one source or a batch.
 
 #include "commands/batch.hpp"
 #include "commands/commands.hpp"
@@ -31,7 +31,7 @@ struct RunFlags {
     jobs::RunOptions options(const std::stop_token& stop) const;
 };
 
-// The job's options; --rate also sets the rate of the source.
+// Returns the job's options. --rate also sets the rate of the source.
 jobs::RunOptions RunFlags::options(const std::stop_token& stop) const {
     jobs::RunOptions options{common.job(stop), input, output, segments, !no_audio};
     switch (take_rate(rate, "auto, own, max", options.input)) {

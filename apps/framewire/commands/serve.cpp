@@ -1,6 +1,6 @@
-// The subcommand serve. Cameras come either from the command line (-i, possibly several with names) or from a
-// configuration file. Options that apply to the whole server are stored as functions, so that those on the command
-// line can override the configuration.
+// The subcommand serve. Cameras come either from the command line (-i, several times with names) or from a
+// configuration file. Options for the whole server are stored as functions that set them, so that options on the
+// command line can override the configuration.
 
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
@@ -35,24 +35,25 @@ struct ServeFlags {
     CommonOptions common;
     std::vector<std::string> sources, filters, records;
     std::string name{net::default_stream};
-    bool named = false;            // --name was given
-    jobs::CameraSettings cameras;  // settings of all cameras
-    std::string config;            // configuration file with cameras and their settings
-    std::vector<std::function<void(net::ListenerOptions&)>> listener;  // setters of the options that were given
-    std::vector<std::function<void(service::LiveOptions&)>> live;      // setters of the options that were given
-    std::vector<std::function<void(service::EventOptions&)>> events;   // setters of the options that were given
+    bool named = false;            // true if --name was given
+    jobs::CameraSettings cameras;  // settings that all cameras share
+    std::string config;            // path of the configuration file with the cameras and their settings
+    std::vector<std::function<void(net::ListenerOptions&)>> listener;  // setters for the options that were given
+    std::vector<std::function<void(service::LiveOptions&)>> live;      // setters for the options that were given
+    std::vector<std::function<void(service::EventOptions&)>> events;   // setters for the options that were given
     service::AccessOptions access;
     bool no_web = false;
 
-    std::vector<Option> of_cameras;                  // options that a configuration replaces
+    std::vector<Option> of_cameras;                  // options that cannot be combined with a configuration
     std::vector<std::string> warnings;               // warnings about deprecated names
-    std::vector<std::pair<Option, Option>> renamed;  // options by their earlier and present names
+    std::vector<std::pair<Option, Option>> renamed;  // pairs of a deprecated option and its replacement
 
     jobs::CamerasOptions options(const std::stop_token& stop);
     std::vector<jobs::CameraText> named_sources() const;
 };
 
-// The last text that applies to camera `name`: one for this camera, otherwise one for all; empty without either.
+// Returns the last text that applies to camera `name`: one for this camera or, if there is none, one for all cameras;
+// empty without either.
 std::string text_for(const std::string& name, const std::vector<std::string>& texts,
                      const std::vector<std::string>& names) {
     std::string for_all, for_one;
@@ -66,7 +67,7 @@ std::string text_for(const std::string& name, const std::vector<std::string>& te
     return for_one.empty() ? for_all : for_one;
 }
 
-// The sources with their names. Throws Error{usage} if several cameras lack names.
+// Returns the sources with their names. Throws Error{usage} if there are several cameras and one has no name.
 std::vector<jobs::CameraText> ServeFlags::named_sources() const {
     std::vector<jobs::CameraText> found;
     for (const auto& source : sources) found.push_back(jobs::camera_source(source));
@@ -81,8 +82,8 @@ std::vector<jobs::CameraText> ServeFlags::named_sources() const {
     return found;
 }
 
-// The job's options: the configuration, overridden by the command line; or cameras from the command line. The
-// configuration's warnings are appended to those of the command line.
+// Returns the job's options: either the configuration, overridden by the command line, or the cameras on the command
+// line. Warnings about the configuration are appended to those about the command line.
 jobs::CamerasOptions ServeFlags::options(const std::stop_token& stop) {
     jobs::CamerasOptions options{.job = common.job(stop)};
     options.web = !no_web;
@@ -116,7 +117,7 @@ jobs::CamerasOptions ServeFlags::options(const std::stop_token& stop) {
 
 double megabytes(std::int64_t bytes) { return 1e-6 * static_cast<double>(bytes); }
 
-// Prints the summary of one camera; `who` is a prefix.
+// Prints the summary of one camera. `who` precedes it.
 void report(const jobs::BroadcastResult& result, const std::string& who) {
     const auto& figures = result.figures;
     const auto say = [&who](const std::string& words) { log_info("{}{}", who, words); };
@@ -151,7 +152,7 @@ void report(const jobs::CamerasResult& result) {
              viewers.refused);
 }
 
-// Runs the server. The summary is printed even if it failed.
+// Runs the server. The summary is printed even if the server failed.
 void serve(ServeFlags& flags, const std::stop_token& stop) {
     if (flags.sources.empty() && flags.config.empty())
         fail(ErrorCode::usage, "--input is required, or --config with cameras");
@@ -164,8 +165,8 @@ void serve(ServeFlags& flags, const std::stop_token& stop) {
     const auto files = files_of(flags.options(stop));
     for (const auto& warning : std::exchange(flags.warnings, {})) log_warning("{}", warning);
     if (!may_write(files, flags.common, stop)) return;
-    auto options = flags.options(stop);  // again: may_write() may have been allowed to replace files
-    // Tokens and certificates are prepared before cameras are opened, so that a mistake is reported at once.
+    auto options = flags.options(stop);  // made again, because may_write() may have allowed files to be replaced
+    // Tokens and certificates are prepared before cameras are opened, so that errors are reported at once.
     const auto access = prepare_access(flags.access, options.listener);
     tell_access(access, options.listener);
     jobs::CamerasJob job(options);
@@ -176,7 +177,7 @@ void serve(ServeFlags& flags, const std::stop_token& stop) {
     failure.rethrow();
 }
 
-// Declares -i, -f and --record, which may apply to a single camera.
+// Declares -i, -f and --record, which can apply to a single camera.
 std::vector<Option> add_texts_of_cameras(Command& command, ServeFlags& flags) {
     const auto& record = jobs::setting_named(jobs::camera_settings(), "record").info;
     return {
@@ -193,7 +194,7 @@ std::vector<Option> add_texts_of_cameras(Command& command, ServeFlags& flags) {
             .type_name(std::string(record.unit))};
 }
 
-// Declares options of the whole server. Setters of the options given are collected in `given`.
+// Declares options for the whole server. Setters for the options that are given are collected in `given`.
 template <class Target>
 void add_settings_of_all(Command& command, const std::vector<jobs::Setting<Target>>& settings,
                          std::vector<std::function<void(Target&)>>& given) {
@@ -206,7 +207,7 @@ void add_settings_of_all(Command& command, const std::vector<jobs::Setting<Targe
             how_to_read(setting));
 }
 
-// Declares the earlier name of a setting as a hidden option, which warns.
+// Declares the deprecated name of a setting as a hidden option that causes a warning.
 Option add_former_name(Command& command, const jobs::Setting<jobs::CameraSettings>& setting, ServeFlags& flags) {
     auto how = how_to_read(setting);
     how.flag = fmt::format("{}{}", dashes, setting.former_name);
@@ -215,12 +216,12 @@ Option add_former_name(Command& command, const jobs::Setting<jobs::CameraSetting
         setting.set(flags.cameras, text);
     };
     auto option = add_parameter(command, setting.info, take, how);
-    // Option::excludes() would show the earlier name in the help of the other option.
+    // Option::excludes() would show the deprecated name in the other option's help.
     flags.renamed.emplace_back(option, command[fmt::format("{}{}", dashes, setting.info.name)]);
     return option.hidden();
 }
 
-// Declares options of cameras; returns those that a configuration replaces.
+// Declares options for cameras. Returns those that cannot be combined with a configuration.
 std::vector<Option> add_camera_options(Command& command, ServeFlags& flags) {
     auto options = add_texts_of_cameras(command, flags);
     for (const auto& setting : jobs::input_settings()) {

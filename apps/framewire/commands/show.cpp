@@ -1,4 +1,4 @@
-// The subcommand show: local sources through filters, in a window.
+// The subcommand show: shows local sources, filtered, in a window.
 
 #include "commands/commands.hpp"
 #include "commands/work.hpp"
@@ -27,7 +27,7 @@ namespace {
 // Flags of the subcommand show.
 struct ShowFlags {
     CommonOptions common;
-    jobs::InputOptions input;  // settings of all sources, except for their names
+    jobs::InputOptions input;  // settings of all sources, except the sources' names
     std::vector<std::string> sources;
     ScreenOptions screen;
     double speed = 1;
@@ -37,7 +37,7 @@ struct ShowFlags {
     std::vector<jobs::ShowOptions> options(const std::stop_token& stop) const;
 };
 
-// The jobs' options, one per source.
+// Returns the options of the jobs, one per source.
 std::vector<jobs::ShowOptions> ShowFlags::options(const std::stop_token& stop) const {
     require_room(sources.size());
     if (sources.size() > 1 && !common.statistics_path.empty())
@@ -51,7 +51,7 @@ std::vector<jobs::ShowOptions> ShowFlags::options(const std::stop_token& stop) c
     return options;
 }
 
-// Opens the window with the size of its pictures in a grid.
+// Opens the window at the size of its pictures in a grid.
 void open_screen(Screen& screen, const std::vector<std::unique_ptr<LocalCamera>>& cameras, bool compare) {
     int width = 1, height = 1;
     for (const auto& camera : cameras)
@@ -60,14 +60,14 @@ void open_screen(Screen& screen, const std::vector<std::unique_ptr<LocalCamera>>
             height = std::max(height, shape.height);
         }
     const auto count = static_cast<int>(cameras.size());
-    // An almost square grid; the window shrinks it to the screen.
+    // The grid is almost square. The window is reduced if it does not fit the screen.
     const int columns = static_cast<int>(std::ceil(std::sqrt(count))), rows = (count + columns - 1) / columns;
     auto title = fmt::format("framewire: {}", cameras.front()->name());
     if (count > 1) title += fmt::format(" and {} more", count - 1);
     screen.open((compare ? 2 : 1) * columns * width, rows * height, title);
 }
 
-// Checks the outputs first, without opening sources, then shows them.
+// Checks the outputs without opening sources, then shows the sources.
 void show(ShowFlags& flags, const std::stop_source& stop) {
     if (!Screen::supported())
         fail(ErrorCode::config, "this build has no window; use run -o to write the frames to a file");
@@ -88,7 +88,7 @@ void show(ShowFlags& flags, const std::stop_source& stop) {
 void add_show(CommandLine& program, Action& chosen) {
     auto command = program.subcommand("show", "Sources -> filters -> a window; press ? in it for the keys");
     const auto flags = std::make_shared<ShowFlags>();
-    flags->common.progress = "none";  // the window shows it
+    flags->common.progress = "none";  // the window shows the progress
     command.option("source", flags->sources, "source to show, like run's -i; several are shown side by side")
         .required()
         .type_name("SRC");

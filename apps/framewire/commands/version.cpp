@@ -10,7 +10,7 @@
 namespace framewire::app {
 namespace {
 
-// CUDA toolkit and driver versions as text.
+// Returns the versions of the CUDA toolkit and driver as text.
 std::string cuda_in_words() {
     const auto toolkit = cuda::toolkit_version(), driver = cuda::driver_version();
     if (toolkit.empty()) return "not built in";

@@ -4,7 +4,8 @@
 
 namespace framewire::app {
 
-/// Text that `--version` prints: the version on its own line, then build settings and what was found on this machine.
+/// Returns the text that `--version` prints: the version on a line of its own, then build settings and the hardware and
+/// libraries found on this machine.
 std::string version_text();
 
 }  // namespace framewire::app

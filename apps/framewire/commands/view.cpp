@@ -1,4 +1,4 @@
-// The subcommand view: difference streams in a window, or one of them to a file.
+// The subcommand view: shows difference streams in a window, or records one of them to a file.
 //
 //    --no-window        one stream, recorded or only counted
 //    one URL            fails if the server is missing
@@ -47,7 +47,7 @@ struct ViewFlags {
     jobs::ReceiveOptions options(const std::string& url, const std::stop_token& stop) const;
 };
 
-// The job's options for one stream.
+// Returns the job's options for one stream.
 jobs::ReceiveOptions ViewFlags::options(const std::string& url, const std::stop_token& stop) const {
     jobs::ReceiveOptions options{
         .job = common.job(stop), .url = url, .recording = output, .segments = segments, .boxes = !no_boxes};
@@ -69,13 +69,13 @@ void report(const jobs::ReceiveResult& result) {
         log_info("within {} to {} of the source, {:.1f} on average", within.min, within.max, within.mean);
 }
 
-// Logs properties of the stream.
+// Logs the properties of the stream.
 void say_what_is_viewed(const net::StreamInfo& stream) {
     log_info("viewing {}: {}, {:.4g} fps, {}", stream.source, to_string(stream.shape), stream.rate.value(),
              stream.mode == codec::Mode::lossless ? "lossless" : fmt::format("within {}", stream.threshold));
 }
 
-// Records or counts without a window. The summary is printed even if it failed.
+// Records or counts frames without a window. The summary is printed even if the job failed.
 void view_without_window(const jobs::ReceiveOptions& options) {
     jobs::ReceiveJob job(options);
     say_what_is_viewed(job.stream());
@@ -85,14 +85,14 @@ void view_without_window(const jobs::ReceiveOptions& options) {
     failure.rethrow();
 }
 
-// The window opens when the stream's size is known, but before the recording is created, so that a missing display
+// Opens the window once the stream's size is known, but before the recording is created, so that a missing display
 // leaves no file behind.
 void view_one(jobs::ReceiveOptions options, const ScreenOptions& screen_options, const std::stop_source& stop) {
     Screen screen(screen_options, stop);
     options.on_stream = [&](const net::StreamInfo& stream, const Shape& shown) {
         screen.open(shown.width, shown.height, "framewire: " + stream.source);
     };
-    // If the window failed, the recording is aborted with its error.
+    // If the window failed, the recording is aborted with the window's error.
     options.on_end = [&] { screen.rethrow(); };
     auto camera = std::make_unique<StreamCamera>(options);
     const auto& job = camera->connect();
@@ -117,7 +117,7 @@ void view_several(const ViewFlags& flags, const std::stop_source& stop) {
     screen.run();
 }
 
-// Rejects options that apply to a single stream.
+// Rejects options that apply only to a single stream if there are several streams.
 void check(const ViewFlags& flags) {
     if (!flags.no_window && !Screen::supported()) fail(ErrorCode::config, "this build has no window; use --no-window");
     require_room(flags.urls.size());
@@ -129,7 +129,7 @@ void check(const ViewFlags& flags) {
              flags.urls.size());
 }
 
-// Chooses the mode.
+// Chooses how the streams are viewed.
 void view(ViewFlags& flags, const std::stop_source& stop) {
     check(flags);
     auto one = flags.options(flags.urls.front(), stop.get_token());

@@ -1,4 +1,4 @@
-// Common parts of subcommands with outputs: signals, and the question whether existing files may be replaced.
+// Code shared by subcommands with outputs: signal handling, and the question whether existing files may be replaced.
 //
 //    outputs exist, -y      replaced
 //    outputs exist, -n      nothing is done, exit code 0
@@ -23,7 +23,7 @@
 namespace framewire::app {
 namespace {
 
-// Runs the work with signal handling; returns the exit code. Call it before any thread is started, because threads
+// Runs the work with signal handling and returns the exit code. Call it before any thread is started, because threads
 // inherit the signal mask.
 int run_stoppable(const StoppableWork& work) {
     StopSignals signals;
@@ -40,7 +40,7 @@ int run_stoppable(const StoppableWork& work) {
 bool answers_yes(const std::string& question, const std::stop_token& stop) {
     fmt::print(stderr, "{} [y/N] ", question);
     std::fflush(stderr);
-    // Poll, so that a stop request ends the wait for an answer.
+    // Input is polled, so that a stop request ends the wait for an answer.
     pollfd waiting{STDIN_FILENO, POLLIN, 0};
     while (::poll(&waiting, 1, 100) <= 0)
         if (stop.stop_requested()) return false;
@@ -48,7 +48,7 @@ bool answers_yes(const std::string& question, const std::stop_token& stop) {
     return ::read(STDIN_FILENO, answer, sizeof answer - 1) > 0 && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
-// Start of a message: "FILE is" or "FILE and N more outputs are".
+// Returns the beginning of a message: "FILE is" or "FILE and N more outputs are".
 std::string outputs_are(const std::vector<std::string>& there) {
     return there.size() == 1 ? fmt::format("{} is", there.front())
                              : fmt::format("{} and {} more outputs are", there.front(), there.size() - 1);

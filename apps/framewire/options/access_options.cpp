@@ -1,4 +1,4 @@
-// Options for access control, on the server's and on the viewer's side.
+// Options for access control, both of servers and of viewers.
 
 #include "options/access_options.hpp"
 
@@ -15,7 +15,7 @@
 
 namespace framewire::app {
 
-// Certificates are either generated (--tls) or given (--tls-cert with --tls-key), not both.
+// Certificates are either generated (--tls) or given (--tls-cert with --tls-key).
 void add_access_options(Command& command, service::AccessOptions& options) {
     const auto token = command
                            .option("--token-file", options.token_file,
@@ -33,7 +33,7 @@ void add_access_options(Command& command, service::AccessOptions& options) {
     key.type_name("FILE").needs(certificate);
 }
 
-// A token from a file or the environment is never printed.
+// A token from a file or from the environment is never printed.
 void tell_access(const service::Access& access, const net::ListenerOptions& listener) {
     if (!access.fingerprint.empty()) log_info("the certificate is {}", access.fingerprint);
     if (access.token_file.empty()) return;
@@ -43,7 +43,7 @@ void tell_access(const service::Access& access, const net::ListenerOptions& list
     std::fflush(stdout);
 }
 
-// The file has precedence over the environment.
+// The token file takes precedence over the environment.
 void EntryFlags::apply(const std::string& url, net::ClientOptions& client) const {
     if (!fingerprint.empty()) client.fingerprint = net::parse_fingerprint(fingerprint);
     if (!token_file.empty()) {
@@ -57,7 +57,7 @@ void EntryFlags::apply(const std::string& url, net::ClientOptions& client) const
         log_warning("the token is sent to {} without encryption: TLS is off", to_string(address.server));
 }
 
-// Only a source that is a stream of another server needs credentials.
+// Credentials are needed only if the source is a stream of another server.
 void EntryFlags::apply(jobs::InputOptions& input) const {
     if (jobs::relayed_stream(input.source)) {
         net::ClientOptions client;

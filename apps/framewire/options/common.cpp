@@ -17,7 +17,7 @@
 namespace framewire::app {
 namespace {
 
-// Prefixes of sources: "synth:", "raw:", ...
+// Returns the prefixes of sources: "synth:", "raw:", ...
 std::vector<std::string_view> source_prefixes() {
     std::vector<std::string_view> prefixes;
     for (const auto& kind : source_registry())
@@ -82,7 +82,7 @@ void add_rate_option(Command& command, CommonOptions& options, jobs::InputOption
         .shown_default("max");
 }
 
-// Written to standard error, because standard output may carry data.
+// Prints to standard error, because standard output may carry data.
 void show_times(const CommonOptions& options, const StatisticsSnapshot& figures) {
     if (options.times && !figures.steps.empty()) fmt::print(stderr, "{}", to_table(figures.steps));
 }
@@ -104,7 +104,7 @@ void add_common_options(Command& command, CommonOptions& options) {
         .one_of({"trace", "debug", "info", "warning", "error", "off"});
 }
 
-// The value is parsed by the setting of inputs, and then copied.
+// The input setting parses the value, which is then copied.
 Option add_reconnect_option(Command& command, std::optional<std::chrono::milliseconds>& time, const std::string& help) {
     const auto& setting = jobs::setting_named(jobs::input_settings(), "reconnect");
     const auto take = [&setting, &time](const std::string& text) {

@@ -14,48 +14,48 @@
 
 namespace framewire::app {
 
-/// Flags that all frame-processing subcommands share.
+/// Flags that all subcommands that process frames share.
 struct CommonOptions {
     std::string backend = "auto";
-    std::optional<std::int64_t> frames;  ///< empty: all frames
+    std::optional<std::int64_t> frames;  ///< maximum number of frames; empty: all
     int threads = 0;
-    std::string statistics_path;  ///< empty: no statistics file
+    std::string statistics_path;  ///< path of the statistics file; empty: none
     std::string progress = "auto";
     std::string log_level = "info";
-    bool own_rate = false;               ///< frames of files are delivered in real time
-    bool times = false;                  ///< print a table of stage times at the end
+    bool own_rate = false;               ///< if true, frames of files are processed in real time
+    bool times = false;                  ///< if true, a table of stage times is printed at the end
     bool replace = false, keep = false;  ///< -y and -n: replace or keep existing outputs
 
-    /// The flags as options of a job.
+    /// Returns the flags as options of a job.
     jobs::JobOptions job(std::stop_token stop) const;
 };
 
-/// Adds `--times`, for subcommands whose jobs measure their stages.
+/// Adds `--times` for subcommands whose jobs measure their stages.
 void add_times_option(Command& command, CommonOptions& options);
 /// Prints the stage times of a run on standard error, if `--times` was given.
 void show_times(const CommonOptions& options, const StatisticsSnapshot& figures);
 
-/// Adds the options of CommonOptions that all these subcommands have.
+/// Adds those options of CommonOptions that all subcommands that process frames have.
 void add_common_options(Command& command, CommonOptions& options);
 
-/// Adds `--rate`, for subcommands whose output does not determine the rate.
+/// Adds `--rate` for subcommands whose output does not determine the rate.
 void add_rate_option(Command& command, CommonOptions& options, jobs::InputOptions& input);
 
-/// Adds `--start` and `--duration`, the time range of a source.
+/// Adds `--start` and `--duration`, which select the time range of a source.
 void add_range_options(Command& command, jobs::InputOptions& options);
 
 /// Adds the option for one of jobs::input_settings().
 Option add_input_setting(Command& command, std::string_view name, jobs::InputOptions& options);
 
-/// Adds `--reconnect` with SECONDS or `forever` (milliseconds::max()), for something other than an input.
+/// Adds `--reconnect` with SECONDS or `forever` (milliseconds::max()), for connections other than inputs.
 Option add_reconnect_option(Command& command, std::optional<std::chrono::milliseconds>& time, const std::string& help);
 
-/// Placeholder and description of `-i` in the help.
+/// Returns the description of `-i` in the help.
 std::string source_help();
 
 /// Adds `-i`, `-f`, `--start`, `--duration` and `--reconnect`: one source, its filters and its time range.
 void add_input_options(Command& command, jobs::InputOptions& options);
-/// Adds the same options for several sources.
+/// Adds `-i` for several sources, and otherwise the same options.
 void add_input_options(Command& command, std::vector<std::string>& sources, jobs::InputOptions& options);
 
 }  // namespace framewire::app

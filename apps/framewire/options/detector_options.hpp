@@ -9,8 +9,8 @@
 
 namespace framewire::app {
 
-/// Adds the options of the motion detector and returns them. `threshold_flag` is `--threshold` if that name is not
-/// used for something else.
+/// Adds the options of the motion detector and returns them. `threshold_flag` is the name of the threshold option:
+/// `--threshold`, unless the command uses that name for something else.
 std::vector<Option> add_detector_options(Command& command, jobs::DetectorSettings& settings,
                                          const std::string& threshold_flag);
 

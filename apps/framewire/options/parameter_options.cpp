@@ -1,5 +1,5 @@
-// Options from parameter descriptions, so that the command line and configuration files share names, ranges, defaults
-// and help.
+// Declares options from parameter descriptions, so that the command line and configuration files share names, ranges,
+// defaults and help.
 
 #include "options/parameter_options.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 using Type = ParameterInfo::Type;
 
-// Placeholder of a parameter's value.
+// Returns the placeholder of a parameter's value.
 std::string value_name(const ParameterInfo& parameter) {
     if (!parameter.choices.empty()) return fmt::format("{}", fmt::join(parameter.choices, "|"));
     if (!parameter.unit.empty()) return std::string(parameter.unit);
@@ -26,13 +26,13 @@ std::string value_name(const ParameterInfo& parameter) {
     }
 }
 
-// Help text, with the allowed values unless the placeholder already shows them.
+// Returns the help text, with the allowed values unless the placeholder already shows them.
 std::string help_of(const ParameterInfo& parameter, std::string_view before) {
-    const bool said = parameter.type == Type::text || !parameter.choices.empty();  // by the value's name
+    const bool said = parameter.type == Type::text || !parameter.choices.empty();  // shown by the placeholder
     return fmt::format("{}{}{}", before, parameter.help, said ? "" : "; " + allowed_values(parameter));
 }
 
-// Declares an option with a value.
+// Declares an option that takes a value.
 Option add_value(Command& command, const std::string& flag, const ParameterInfo& parameter, const TextTaker& take,
                  const ParameterOption& how) {
     auto option = command.option(flag, take, help_of(parameter, how.before));
@@ -52,7 +52,7 @@ Option add_value(Command& command, const std::string& flag, const ParameterInfo&
 
 }  // namespace
 
-// A flag becomes an option without a value.
+// Flags become options without a value.
 Option add_parameter(Command& command, const ParameterInfo& parameter, const TextTaker& take,
                      const ParameterOption& how) {
     const auto flag = how.flag.empty() ? fmt::format("--{}", parameter.name) : how.flag;

@@ -12,28 +12,29 @@
 
 namespace framewire::app {
 
-/// How a parameter appears as an option.
+/// How a parameter is declared as an option.
 struct ParameterOption {
-    std::string flag{};             ///< "--NAME" if empty
+    std::string flag{};             ///< name of the option; empty: "--NAME"
     std::string_view before{};      ///< prefix of the help text: "with --people: "
-    std::optional<Option> needs{};  ///< the option requires this one
-    /// Optional. Returns what is wrong with a text, or an empty string. Default: the check of the parameter.
+    std::optional<Option> needs{};  ///< option that must be given too
+    /// Optional. Returns an error message for a text, or an empty string. Default: the check of the parameter.
     std::function<std::string(const std::string&)> problem{};
 };
 
-/// Receives the text of an option.
+/// Function that receives the text of an option.
 using TextTaker = std::function<void(const std::string& text)>;
 
-/// Adds the option for a parameter to `command`; its help shows the allowed values and the default. `take` is called
-/// with each checked text. The parameter must live as long as the command line.
+/// Adds the option for a parameter. Its help shows the allowed values and the default. `take` is called with each text
+/// that passed the check. The parameter must live as long as the command line.
 Option add_parameter(Command& command, const ParameterInfo& parameter, const TextTaker& take,
                      const ParameterOption& how = {});
 
-/// Adds the option for a parameter and appends given values to `values`. Both must live as long as the command line.
+/// Adds the option for a parameter and appends the given values to `values`. Both must live as long as the command
+/// line.
 Option add_parameter(Command& command, const ParameterInfo& parameter, ParameterValues& values,
                      const ParameterOption& how = {});
 
-/// ParameterOption with the checks of a setting, which must live as long as the command line.
+/// Returns a ParameterOption with the checks of a setting, which must live as long as the command line.
 template <class Target>
 ParameterOption how_to_read(const jobs::Setting<Target>& setting) {
     ParameterOption how;

@@ -9,12 +9,12 @@
 namespace framewire::app {
 namespace {
 
-// Error message for an invalid duration.
+// Returns the error message for a duration; empty if it is valid.
 std::string problem_with_time(const std::string& text) {
     return seconds_of(text) ? "" : "'" + text + "' is not a time; allowed: 90s, 10m, 1.5h, 7d and similar";
 }
 
-// Error message for an invalid limit.
+// Returns the error message for a limit; empty if it is valid.
 std::string problem_with_limit(const std::string& text) {
     return seconds_of(text) || bytes_of(text)
                ? ""

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t most_cameras = 16;
 
-// Error message for a missing folder.
+// Returns an error message unless `path` is an existing folder.
 std::string problem_with_folder(const std::string& path) {
     return std::filesystem::is_directory(path) ? "" : path + " is not a folder";
 }

@@ -1,5 +1,5 @@
-// Signals as stop requests. Jobs end at the next frame and complete their outputs; a user who does not want to wait
-// sends a second signal.
+// Signals as stop requests. Jobs end after the current frame and complete their outputs. A user who does not want to
+// wait sends a second signal.
 
 #include "signals/stop_signals.hpp"
 
@@ -18,25 +18,25 @@
 namespace framewire::app {
 namespace {
 
-// One request can arrive as several signals: `timeout` signals the process and then its group, closing shells and
+// A single request can arrive as several signals: `timeout` signals the process and then its group, closing shells and
 // terminals send SIGTERM and SIGHUP, and service managers do both.
 constexpr std::chrono::seconds same_stop{1};
 
-// The signals that request a stop.
+// Returns the signals that request a stop.
 sigset_t stop_signals() {
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     struct sigaction hangup {};
-    // nohup ignores SIGHUP: respect that.
+    // nohup makes the process ignore SIGHUP; this is respected.
     if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaddset(&signals, SIGHUP);
     return signals;
 }
 
 }  // namespace
 
-// Signals are blocked and read from a signalfd, so that no code runs in a signal handler.
+// The signals are blocked and read from a signalfd, so that no code runs in a signal handler.
 StopSignals::StopSignals() {
     const auto set = stop_signals();
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
@@ -57,11 +57,11 @@ StopSignals::~StopSignals() {
     pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
-// The thread: reads signals until the destructor wakes it.
+// Body of the thread: reads signals until the destructor wakes it.
 void StopSignals::receive() {
     pollfd waiting[] = {{signals_, POLLIN, 0}, {ending_, POLLIN, 0}};
     for (;;) {
-        if (poll(waiting, 2, -1) < 0) continue;  // interrupted
+        if (poll(waiting, 2, -1) < 0) continue;  // interrupted by a signal
         signalfd_siginfo info{};
         while (read(signals_, &info, sizeof info) == sizeof info) {
             const auto number = static_cast<int>(info.ssi_signo);

@@ -1,4 +1,4 @@
-// Log lines of the program on standard error.
+// Prints the program's log lines on standard error.
 
 #include "view/log_lines.hpp"
 
@@ -17,7 +17,7 @@
 namespace framewire::app {
 namespace {
 
-// True if the terminal's name is that of one with colours.
+// Returns true if the terminal's name indicates that it supports colours.
 bool has_colours() {
     constexpr std::array<std::string_view, 16> names{"alacritty", "ansi",  "color", "console", "cygwin", "gnome",
                                                      "konsole",   "kterm", "linux", "msys",    "putty",  "rxvt",
@@ -29,7 +29,7 @@ bool has_colours() {
            });
 }
 
-// ANSI escape sequence for a level.
+// Returns the ANSI escape sequence for a level.
 std::string_view colour(LogLevel level) {
     switch (level) {
         case LogLevel::trace: return "\x1b[37m";
@@ -48,7 +48,7 @@ void show_log_lines(LogLevel least) {
                         const auto line = fmt::format("{}framewire: {}{}{}: {}\n", terminal ? "\r\x1b[K" : "",
                                                       coloured ? colour(level) : "", to_string(level),
                                                       coloured ? "\x1b[m" : "", shown_text(text));
-                        // A single write, because the progress bar writes there too.
+                        // Written with a single call, because the progress bar writes to standard error too.
                         std::fwrite(line.data(), 1, line.size(), stderr);
                     }});
 }

@@ -39,8 +39,8 @@
 #include <variant>
 #include <vector>
 
-// Workers take tasks in order from a shared counter. A split item's parts come before the task that joins them; the
-// worker that ends the last part does that task.
+// Workers take tasks in order from a shared counter. The parts of a split item precede the task that joins them, and
+// the worker that finishes the last part also runs that task.
 
 namespace framewire::jobs {
 namespace {
@@ -63,7 +63,7 @@ void require_different(const std::vector<BatchItem>& items, const std::string& s
     files.require_different();
 }
 
-// Returns the paths without the options that named them.
+// Returns the paths of the files.
 std::vector<std::string> paths_of(const std::vector<RunFile>& files) {
     std::vector<std::string> paths;
     for (const auto& file : files) paths.push_back(file.path);
@@ -80,7 +80,7 @@ const RunFile* missing_input(const BatchItem& item) {
     return found == inputs.end() ? nullptr : &*found;
 }
 
-// Removes the parts of an item that was joined, and the folders above them that became empty.
+// Removes the parts of a joined item, and the folders above them if they are then empty.
 void remove_parts(const std::string& folder) {
     std::error_code stays;
     fs::remove_all(folder, stays);
@@ -89,14 +89,14 @@ void remove_parts(const std::string& folder) {
         if (!fs::is_empty(above, stays) || !fs::remove(above, stays)) return;
 }
 
-// Returns the size of the first input; 0 if it is unknown, in which case the job will report why.
+// Returns the size of the item's first input, or 0 if it cannot be determined; the job then reports the error.
 std::int64_t bytes_of(const BatchItem& item) {
     std::error_code unknown;
     const auto bytes = item.files.inputs().empty() ? 0 : fs::file_size(item.files.inputs().front().path, unknown);
     return unknown ? 0 : static_cast<std::int64_t>(bytes);
 }
 
-// Divides the threads among the jobs that run at a time.
+// Returns the number of threads per job if `jobs` jobs run in parallel.
 int threads_of_each(int threads, int jobs) {
     const int all = threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     return jobs == 1 ? threads : std::max(1, all / jobs);
@@ -127,18 +127,18 @@ std::vector<const ItemOutcome*> BatchResult::failures() const {
 }
 
 struct BatchJob::State {
-    // An item of this shard, with its state before the run.
+    // An item of this shard and its state before the run.
     struct Task {
         BatchItem item;
         DoneMarkers markers;
         ItemState found;
         std::int64_t bytes = 0;
-        // for a part: index of the task that joins it, which starts when all parts have ended
+        // for a part: index of the task that joins the parts once all of them have ended
         std::optional<std::size_t> whole{};
-        // this task joins parts
+        // true if this task joins parts
         bool joins = false;
         bool is_part = false;
-        // for a part: an output of its item is in the way
+        // true for a part if an output of its item is in the way
         bool in_the_way = false;
         std::function<void(const JobOptions&)> join{};
     };
@@ -149,18 +149,19 @@ struct BatchJob::State {
     Making making_of(const BatchItem& item) const {
         return {options.version, options.made_with, paths_of(item.files.inputs()), paths_of(item.files.outputs())};
     }
-    // Compares an item with its markers; `missing` if an input does not exist.
+    // Compares an item with its markers. Returns `missing` if an input does not exist.
     ItemState look_at(const BatchItem& item, const DoneMarkers& markers) const;
-    // Adds a task. `share_of_input` divides the input's size among the parts, for the progress.
+    // Adds a task. The progress counts the input's size divided by `share_of_input` for it.
     Task& add(BatchItem item, std::int64_t share_of_input = 1);
-    // Adds the parts of an item; `index` is its number among all items, which decides about the shards.
+    // Adds the parts of an item. `index` is the item's number among all items, which decides which parts belong to this
+    // shard.
     bool add_parts(BatchItem& item, std::size_t index);
-    // Splits an item; empty if that fails.
+    // Splits an item. Returns no parts if that fails.
     CutItem cut(const BatchItem& item) const;
     // Joins the parts of task `index`.
     bool join(const Task& task, std::size_t index, const JobOptions& job);
     void run(InTheWay in_the_way);
-    // Loop of a worker; run() starts jobs - 1 of them and is one itself.
+    // Runs the loop of one worker. run() starts jobs - 1 worker threads and is a worker itself.
     void work();
     // Processes a task and records its outcome. Never throws.
     void attempt(std::size_t index);
@@ -179,13 +180,13 @@ struct BatchJob::State {
     // Set by run(), read by the workers.
     InTheWay what_of_others = InTheWay::refuse;
     std::optional<BatchTally> tally;
-    // next task to be taken
+    // index of the next task to be taken
     std::atomic<std::size_t> next{0};
     // number of unfinished parts per task
     std::vector<std::atomic<int>> parts_left;
 };
 
-// The parts of an item are followed by the task that joins them; work() and join() rely on this order.
+// The parts of an item are directly followed by the task that joins them; work() and join() rely on this order.
 BatchJob::State::State(const BatchOptions& asked, std::vector<BatchItem> items)
     : options(asked),
       statistics((require_different(items, options.job.statistics_path), options.job.statistics_path),
@@ -195,7 +196,7 @@ BatchJob::State::State(const BatchOptions& asked, std::vector<BatchItem> items)
     for (std::size_t index = 0; index < items.size(); ++index)
         if (!add_parts(items[index], index) && (options.shard.has(index) || items[index].in_every_share))
             add(std::move(items[index]));
-    // A shard without work must not succeed if inputs do not exist.
+    // A shard without tasks must not succeed if inputs are missing.
     if (tasks.empty())
         for (auto& item : items)
             if (missing_input(item)) add(std::move(item));
@@ -215,19 +216,19 @@ BatchJob::State::Task& BatchJob::State::add(BatchItem item, std::int64_t share_o
 CutItem BatchJob::State::cut(const BatchItem& item) const {
     try {
         return item.cut();
-        // the job will report the error
+        // the job of the item will report the error
     } catch (const Error&) {
         return {};
     }
 }
 
-// Adds the parts of this shard and, for a single shard, the task that joins them. Returns false if the item is done or
-// not split.
+// Adds the parts that belong to this shard and, if there is a single shard, the task that joins them. Returns false if
+// the item is done already or is not split.
 bool BatchJob::State::add_parts(BatchItem& item, std::size_t index) {
     if (!item.cut) return false;
     const auto found = look_at(item, DoneMarkers(options.folder, item.name));
     if (found.is == ItemIs::done) {
-        // an earlier run was killed before it could
+        // an earlier run was killed before it removed the parts
         remove_parts(parts_folder(options.folder, item.name));
         return false;
     }
@@ -255,7 +256,7 @@ bool BatchJob::State::add_parts(BatchItem& item, std::size_t index) {
 ItemState BatchJob::State::look_at(const BatchItem& item, const DoneMarkers& markers) const {
     try {
         return markers.state(making_of(item));
-        // the input does not exist: the job will report it
+        // the input does not exist; the job will report that
     } catch (const Error&) {
         return {};
     }
@@ -282,7 +283,7 @@ void BatchJob::State::run(InTheWay what) {
     if (statistics) statistics.write(to_json(result, options.shard));
 }
 
-// Loop of one worker.
+// Runs tasks until none is left or the job is stopped.
 void BatchJob::State::work() {
     for (;;) {
         const auto index = next++;
@@ -294,7 +295,7 @@ void BatchJob::State::work() {
     }
 }
 
-// Processes one task; an exception becomes its outcome.
+// Processes one task. Records an exception as the task's outcome.
 void BatchJob::State::attempt(std::size_t index) {
     const auto& task = tasks[index];
     auto& outcome = result.items[index];
@@ -315,11 +316,11 @@ void BatchJob::State::attempt(std::size_t index) {
     tally->count(task.found.is == ItemIs::done ? 0 : task.bytes, outcome.end == ItemEnd::failed && outcome.reported);
 }
 
-// Decides from the markers whether the task has to be done, and does it.
+// Processes the task unless its markers show that it is done already.
 void BatchJob::State::make(const Task& task, std::size_t index) {
     auto& outcome = result.items[index];
     if (task.in_the_way && what_of_others != InTheWay::replace) {
-        // the parts would be useless
+        // the item's output will not be made, so its parts are not needed
         if (what_of_others == InTheWay::keep) outcome.end = ItemEnd::kept;
         return;
     }
@@ -333,11 +334,11 @@ void BatchJob::State::make(const Task& task, std::size_t index) {
         outcome.end = ItemEnd::kept;
         return;
     }
-    // Checked before the item is marked as begun, because other shards may fail at the same input.
+    // Checked before the item is marked as begun, because other shards may fail on the same input.
     if (const auto* missing = missing_input(task.item)) fail(ErrorCode::no_input, "{}: no such file", missing->path);
     ItemInTheMaking marked(task.markers);
     const auto making = making_of(task.item);
-    // Another run may have finished it meanwhile. If it was killed, this run takes over.
+    // Another run may have finished the item meanwhile. If that run was killed, this one takes over.
     if (task.found.is != ItemIs::in_the_way && look_at(task.item, task.markers).is == ItemIs::done) {
         outcome.end = ItemEnd::was_done;
         return;
@@ -348,7 +349,7 @@ void BatchJob::State::make(const Task& task, std::size_t index) {
         log_info("{} is processed again: {} changed", task.item.input, task.found.what);
     try {
         marked.begin(making);
-        // the input does not exist: the job will report it
+        // the input does not exist; the job will report that
     } catch (const Error&) {
     }
     run_job(task, index);
@@ -358,7 +359,7 @@ void BatchJob::State::make(const Task& task, std::size_t index) {
     if (!task.is_part) remove_parts(parts_folder(options.folder, task.item.name));
 }
 
-// Joins an item from its parts. Returns false if the source cannot be split or is damaged; then the item is made as a
+// Joins an item's parts. Returns false if the source cannot be split or is damaged. The item is then processed as a
 // whole, with the same result as a run without splitting.
 bool BatchJob::State::join(const Task& task, std::size_t index, const JobOptions& job) {
     const auto is_of_source = [](ErrorCode code) {
@@ -391,7 +392,7 @@ void BatchJob::State::run_job(const Task& task, std::size_t index) {
         if (const auto folder = split_path(output).first; !folder.empty()) make_folder(folder);
         if (std::error_code unknown; !fs::exists(output, unknown)) new_ones.push_back(output);
     }
-    // An output exists under its name only if it is complete.
+    // An incomplete output must not exist under its final name.
     const auto withdraw = [&] {
         std::error_code ignored;
         for (const auto& output : new_ones) {
@@ -449,25 +450,25 @@ bool is_there(const std::string& path) {
     return fs::exists(path, unknown);
 }
 
-// A file that is really called @NAME is not a list.
+// A file that is actually named @NAME is not a list.
 bool is_list(const std::string& text) { return text.starts_with('@') && !is_there(text); }
 
 bool is_path(const std::string& text) { return !text.empty() && parse_source(text).kind->named_by_path; }
 
-// A file whose name contains wildcards is not a pattern.
+// A file whose name contains wildcard characters is not a pattern.
 bool is_pattern(const std::string& text) {
     return text.find_first_of(pattern_letters) != text.npos && !is_there(text) && is_path(text);
 }
 
-// Makes a path unambiguous: a file called `lavfi:...` must not be taken for a filter graph.
+// Makes a path unambiguous, so that a file named `lavfi:...` is not taken for a filter graph.
 std::string as_path(const std::string& path) { return path.find(':') < path.find('/') ? "./" + path : path; }
 
-// `name` is the path relative to the folder or pattern; its ending is dropped.
+// Describes the input file at `path`. `name` is its path relative to the folder or pattern; the extension is dropped.
 BatchInput input_at(const std::string& path, const std::string& name) {
     return {as_path(path), fs::path(name).replace_extension().native(), is_image_name(path)};
 }
 
-// Rejects sources that are not files, such as cameras and URLs.
+// Describes the input that `text` names. Rejects sources that are not files, such as cameras and URLs.
 BatchInput file_input(const std::string& text) {
     const auto call = parse_source(text);
     if (!call.kind->must_exist)
@@ -475,7 +476,7 @@ BatchInput file_input(const std::string& text) {
     return input_at(call.path, fs::path(call.path).filename());
 }
 
-// Returns the videos and images of a folder and warns about other entries.
+// Returns the videos and images of a folder. Warns about other entries.
 std::vector<BatchInput> folder_inputs(const std::string& text) {
     const auto folder = parse_source(text).path;
     std::vector<BatchInput> inputs;
@@ -500,13 +501,13 @@ std::vector<BatchInput> folder_inputs(const std::string& text) {
     return inputs;
 }
 
-// Returns the folder, with its slash, before the first wildcard.
+// Returns the folder before the first wildcard, including its slash.
 std::string fixed_part(const std::string& pattern) {
     const auto slash = pattern.substr(0, pattern.find_first_of(pattern_letters)).rfind('/');
     return slash == pattern.npos ? "" : pattern.substr(0, slash + 1);
 }
 
-// Expands a pattern with glob(3); folders are skipped.
+// Returns the paths that match a pattern, expanded with glob(3). Folders are skipped.
 std::vector<std::string> paths_that_fit(const std::string& pattern) {
     struct Matches {
         Matches() = default;
@@ -556,7 +557,7 @@ std::vector<BatchInput> list_inputs(const std::string& list) {
     return inputs;
 }
 
-// Resolves one -i text.
+// Returns the inputs that one -i text names.
 std::vector<BatchInput> inputs_of(const std::string& text) {
     if (is_list(text)) return list_inputs(text.substr(1));
     if (is_pattern(text)) return pattern_inputs(text);
@@ -608,13 +609,14 @@ std::string to_json(const BatchResult& result, const Shard& shard) {
 
 namespace {
 
-// Fraction that is done, by input bytes. Files of unknown size count as nothing until everything ended.
+// Returns the finished fraction, measured in input bytes. Files of unknown size count as 0 bytes until everything has
+// ended.
 double share_of(const BatchStatistics& figures) {
     if (figures.files == figures.ended) return 1;
     return figures.bytes > 0 ? static_cast<double>(figures.ended_bytes) / static_cast<double>(figures.bytes) : 0;
 }
 
-// Remaining time if the speed stays the same; empty before the first file ended.
+// Returns the remaining time if the speed stays the same; empty before the first file has ended.
 std::optional<double> seconds_left(const BatchStatistics& figures) {
     const auto share = share_of(figures);
     if (share <= 0) return {};
@@ -680,14 +682,14 @@ std::string batch_json(const BatchStatistics& figures) {
 
 namespace {
 
-// An output of the whole item, and the parts that it is joined from.
+// An output of the whole item, and the parts from which it is joined.
 struct CutOutput {
     std::string path;
     std::vector<FilePart> parts;
     bool is_film;
 };
 
-// Lists the outputs of the whole item, still without parts.
+// Returns the outputs of the whole item; their lists of parts are still empty.
 std::vector<CutOutput> outputs_to_join(const BatchItem& whole) {
     std::vector<CutOutput> outputs;
     for (const auto& output : whole.files.outputs())
@@ -732,13 +734,13 @@ CutItem cut_video(const BatchItem& whole, const InputOptions& input, const Cutti
 
 }  // namespace framewire::jobs
 
-// Splitting at key frames. Each range also decodes some frames before it (its lead), so that its results equal those of
-// a run over the whole source.
+// Splitting at keyframes. A job on a time range also decodes some frames before the range (its lead), so that its
+// results equal those of a run over the whole source.
 
 namespace framewire::jobs {
 namespace {
 
-// Adds the dependencies of a background model: none for a picture, the first frame, or all frames.
+// Adds the frames that a background model depends on: none for a picture, the first frame, or all frames.
 void add_background(LookBack& back, const BackgroundModel& background) {
     if (std::holds_alternative<FirstFrame>(background))
         back.first_frame = true;
@@ -746,7 +748,7 @@ void add_background(LookBack& back, const BackgroundModel& background) {
         back.learns = name_of_background(background);
 }
 
-// Returns how many earlier frames the filters of a chain need.
+// Adds what the filters of a chain depend on. Returns how many earlier frames they need.
 int add_calls(LookBack& back, const Chain& chain) {
     int previous = 0;
     for (const auto& call : chain.calls) {
@@ -756,11 +758,11 @@ int add_calls(LookBack& back, const Chain& chain) {
     return previous;
 }
 
-// Returns the first frame that filters and detectors must see, so that results from `begin` on are the same as if they
-// had seen all frames.
+// Returns the first frame that filters and detectors must see so that results from `begin` on equal those of a run over
+// all frames.
 std::size_t lead_of(const FrameTimes& times, std::size_t begin, const InputOptions& input, const Cutting& cutting) {
     const auto& seconds = times.seconds;
-    // one more, see segments_of()
+    // one frame more than the filters need, see segments_of()
     const auto frames = static_cast<std::size_t>(cutting.look_back.frames) + 1;
     auto lead = begin;
     if (const auto rate = split_at_rate(parse_chain(input.filters)).rate) {
@@ -817,8 +819,8 @@ std::vector<FileSegment> segments_of(const FrameTimes& times, const InputOptions
                             .frames = static_cast<std::int64_t>(end - begin)};
         if (!last) segment.end_seconds = seconds[end];
         if (begin > 0) {
-            // The lead starts at the previous frame at least. Decoding then begins one key frame earlier, because the
-            // frames after some key frames depend on earlier frames too (recovery points).
+            // The lead starts no later than at the previous frame. Decoding then begins one keyframe earlier, because
+            // frames after some keyframes depend on frames before them (recovery points).
             const auto lead = lead_of(times, begin, input, cutting);
             segment.begin_seconds = seconds[begin];
             segment.lead_frame = static_cast<std::int64_t>(lead);

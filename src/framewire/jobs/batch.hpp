@@ -22,7 +22,8 @@
 
 namespace framewire::jobs {
 
-/// Callbacks around the job of an item: `began` before it runs, `ended` after it. `statistics` is valid in between.
+/// Callbacks around the job of an item: `began` is called before the job runs and `ended` after it. Both receive the
+/// job's statistics, which stay valid until `ended` returns.
 struct ItemWatch {
     std::function<void(const Statistics&statistics)> began, ended;
 };
@@ -33,37 +34,38 @@ struct CutItem;
 struct BatchItem {
     /// Input as shown to people.
     std::string input;
-    /// Path of its first output, relative to the output folder.
+    /// Path of the item's first output, relative to the output folder.
     std::string name;
     /// Files that the job reads and writes.
     JobFiles files;
-    /// Option of the output that replaces the source's video; sound, subtitles and metadata are copied into it. Empty:
-    /// none.
+    /// Command-line option of the output that replaces the source's video; sound, subtitles and metadata are copied
+    /// into that output. Empty: no output replaces the video.
     std::string film;
     /// Makes and runs the job with these options. Throws as jobs do.
     std::function<JobResult(const JobOptions& job, const ItemWatch& watch)> work;
     /// Optional. Splits the item into parts, if possible. Throws as `work` does.
     std::function<CutItem()> cut{};
-    /// True for an input that the command line names and that does not exist: every shard reports it, so that none
-    /// succeeds.
+    /// True if the command line names an input that does not exist. Every shard then reports the missing input, so that
+    /// no shard succeeds.
     bool in_every_share = false;
 };
 
-/// An item that was split into parts. Parts are items of their own; if they fail because of the source, the item's
-/// own `work` is done instead.
+/// An item that was split into parts, each of which is an item of its own. If parts fail because of the source, the
+/// whole item is processed by its own `work` instead.
 struct CutItem {
-    /// Fewer than two: the item is not split.
+    /// Parts in order. With fewer than two parts the item is not split.
     std::vector<BatchItem> parts{};
-    /// Joins the outputs of the parts to those of the item. Throws Error.
+    /// Joins the parts' outputs into the outputs of the whole item. Throws Error.
     std::function<void(const JobOptions& job)> join{};
 };
 
-/// Returns the folder of the done markers in an output folder.
+/// Returns the path of the folder with the done markers in an output folder.
 std::string markers_folder(const std::string& folder);
-/// Returns the folder in it for the parts of the item `name`.
+/// Returns the path of the folder for the parts of item `name` in an output folder.
 std::string parts_folder(const std::string& folder, const std::string& name);
 
-/// Returns a BatchItem::work that runs an `AnyJob`, such as RunJob, with the given options besides JobOptions.
+/// Returns a BatchItem::work that runs an `AnyJob`, such as RunJob, with `options`; their JobOptions are replaced at
+/// each call.
 template <class AnyJob, class Options>
 auto item_work(Options options) {
     return [options = std::move(options)](const JobOptions& job_options, const ItemWatch& watch) -> JobResult {
@@ -84,16 +86,16 @@ auto item_work(Options options) {
     };
 }
 
-/// Treatment of an existing output that no batch run made.
+/// How an existing output that no batch run made is treated.
 enum class InTheWay { refuse, replace, keep };
 
 /// Options of a BatchJob.
 struct BatchOptions {
-    /// Options of all items together: threads are divided among them; statistics and progress are totals.
+    /// Options that all items share: threads are divided among the items; statistics and progress are totals.
     JobOptions job{};
     /// Output folder, which also holds the done markers.
     std::string folder{};
-    /// See Making.
+    /// Version of the program, see Making.
     std::string version{};
     /// Options that outputs depend on, see Making.
     std::vector<std::string> made_with{};
@@ -102,7 +104,7 @@ struct BatchOptions {
     /// Shard of the items that this process takes.
     Shard shard{};
 
-    /// Limit for `jobs`.
+    /// Maximum value of `jobs`.
     static constexpr int most_jobs = 256;
 };
 
@@ -111,23 +113,23 @@ struct ItemOutcome {
     /// How the item ended.
     enum class End {
         made,
-        /// Done before, with the same inputs and options.
+        /// Skipped, because an earlier run made it with the same inputs and options.
         was_done,
-        /// Left as it was, although no batch run made it.
+        /// Skipped, because its output exists and no batch run made that output.
         kept,
         failed,
-        /// Stopped before its end, or before it began.
+        /// Stopped before the item was complete, or before it began.
         stopped
     };
     std::string input{};
     /// True for a part of a split item.
     bool part = false;
-    /// True if a failure is reported for this outcome itself; false if the split item reports it.
+    /// True if this outcome's failure is reported separately; false if the split item reports it.
     bool reported = true;
     End end = End::stopped;
-    /// Error code, if it failed.
+    /// Error code if the item failed.
     ErrorCode code = ErrorCode::internal;
-    /// Message with the input's name, if it failed.
+    /// Error message with the input's name if the item failed.
     std::string why{};
     /// Frames processed.
     std::int64_t frames = 0;
@@ -140,11 +142,11 @@ struct BatchResult {
     double seconds = 0;
     std::int64_t frames = 0;
 
-    /// Number of items, or of parts, in total.
+    /// Returns the number of items, or of parts if `parts` is true.
     int size(bool parts = false) const;
-    /// Number of items, or of parts, that ended in this way.
+    /// Returns how many items, or parts, have this outcome.
     int count(ItemOutcome::End end, bool parts = false) const;
-    /// Failed items, in order, and failed parts that no item reports.
+    /// Returns the failed items in order, including failed parts that no item reports.
     std::vector<const ItemOutcome*> failures() const;
 };
 
@@ -153,24 +155,26 @@ struct BatchResult {
 /// `why`.
 std::string to_json(const BatchResult& result, const Shard& shard);
 
-/// Processes many items of work, several at a time. Items that are done and unchanged since an earlier run are
-/// skipped; each finished item gets a done marker (DoneMarkers). A failed item does not stop the others; what it wrote
-/// is left as NAME.part. A stopped item leaves nothing.
+/// Processes a list of work items, several at a time. Items that are done and unchanged since an earlier run are
+/// skipped; each finished item gets a done marker (DoneMarkers). A failed item does not stop the others, and its
+/// incomplete outputs remain as NAME.part. A stopped item leaves nothing behind.
 ///
-/// Split items are processed part by part, and shards divide the parts too: part p of item n belongs to shard (n + p)
-/// modulo the number of shards. Parts are joined only if there is a single shard. A job runs once.
+/// Split items are processed part by part, and the parts are distributed over the shards as well: part p of item n
+/// belongs to shard (n + p) modulo the number of shards. Parts are joined only if there is a single shard. A job runs
+/// once.
 class BatchJob {
 public:
-    /// Determines what has to be done. Throws Error{usage} if an output of one item is an output or input of another
-    /// one, or if options are out of range, and Error{io} if the statistics file cannot be written.
+    /// Determines which items need work. Throws Error{usage} if an output of one item is an output or input of another,
+    /// or if options are out of range, and Error{io} if the statistics file cannot be written.
     BatchJob(const BatchOptions& options, std::vector<BatchItem> items);
     ~BatchJob();
 
-    /// Outputs of this shard that no batch run made, or that were changed since.
+    /// Returns the existing outputs of this shard that no batch run made or that were changed after a batch run made
+    /// them.
     const std::vector<std::string>& in_the_way() const;
 
-    /// Processes the items; may be called once. Failures of items are part of the result. Throws Error{io} if the
-    /// statistics cannot be written.
+    /// Processes the items; may be called once. Failed items are recorded in the result instead of being thrown. Throws
+    /// Error{io} if the statistics cannot be written.
     const BatchResult& run(InTheWay in_the_way);
 
 private:
@@ -181,39 +185,40 @@ private:
 /// An input file of a batch.
 struct BatchInput {
     std::string path;
-    /// Path of its output in the output folder, without an ending.
+    /// Path of the file's output relative to the output folder, without an extension.
     std::string name;
-    /// True for an image, by its ending.
+    /// True if the file's extension is that of an image.
     bool image = false;
     /// True if `-i` names the file and it does not exist.
     bool missing = false;
 };
 
 /// Returns true if an `-i` text names several files: a list (`@LIST`), a folder, or a pattern (`clips/*.avi`) that
-/// matches files and is not itself a file.
+/// matches files and is not itself the name of a file.
 bool names_many(const std::string& text);
 
 /// Returns the files that the `-i` texts name, each once, sorted by bytes within each text:
 /// - a file: itself, even if it does not exist;
-/// - a folder: its videos and images by ending; hidden files and subfolders are skipped;
-/// - a shell pattern (`*`, `?`, `[...]`): the matching files. Their names keep the folders after the pattern's fixed
-///   part, so `cams/*/*.mp4` has names such as `door/0001`;
+/// - a folder: its videos and images, identified by extension; hidden files and subfolders are skipped;
+/// - a shell pattern (`*`, `?`, `[...]`): the matching files. Their output names keep the folders below the pattern's
+///   fixed part: `cams/*/*.mp4` yields names such as `door/0001`;
 /// - `@LIST`: one file per line of LIST; `@-` is standard input, and empty lines are skipped.
 ///
-/// Opens no video. Throws Error{usage} for other sources, and Error{no_input} if a folder, pattern or list has no file.
+/// Does not open any video. Throws Error{usage} for other sources, and Error{no_input} if a folder, pattern or list
+/// contains no file.
 std::vector<BatchInput> batch_inputs(const std::vector<std::string>& texts);
 
 /// Progress of a batch. A plain value.
 struct BatchStatistics {
-    /// Number of files, or of items if some files are split.
+    /// Number of files, or number of items if some files are split.
     int files = 0;
-    /// Number that ended: made, skipped or failed.
+    /// Number of files or items that have ended: made, skipped or failed.
     int ended = 0;
-    /// Number of these that failed.
+    /// Number of files or items that failed; included in `ended`.
     int failed = 0;
     std::int64_t frames = 0;
     double seconds = 0;
-    /// Input bytes of files with work to do, and of those whose work ended.
+    /// Input bytes of all files that need work, and of those whose work has ended.
     std::int64_t bytes = 0, ended_bytes = 0;
     /// True if some files are split into items.
     bool cut = false;
@@ -222,15 +227,15 @@ struct BatchStatistics {
 /// Collects the progress of items that are processed in parallel. Thread-safe.
 class BatchTally {
 public:
-    /// `files` is the total number, of items if some are `cut`; `bytes` is the size of the inputs that have work to
-    /// do.
+    /// `files` is the total number of files, or of items if some files are split (`cut`). `bytes` is the total size of
+    /// the inputs that need work.
     BatchTally(int files, std::int64_t bytes, bool cut = false);
 
-    /// Includes the statistics of a running job until unwatch(). They must live until then.
+    /// Includes the statistics of a running job until unwatch() is called. `statistics` must live until then.
     void watch(const Statistics& statistics);
-    /// Adds the job's frames to the total, when it has ended.
+    /// Adds the frames of a job that has ended to the total.
     void unwatch(const Statistics& statistics);
-    /// Counts an item that ended, with its input bytes.
+    /// Counts an item that has ended, with the size of its input.
     void count(std::int64_t bytes, bool failed);
 
     /// Returns the progress so far.
@@ -243,8 +248,8 @@ private:
     Clock::time_point start_ = Clock::now();
 };
 
-/// Returns the lines for Progress: "12/40 files, 1 failed, ..." with fraction and remaining time by input bytes. Refers
-/// to `tally`.
+/// Returns the lines for Progress: "12/40 files, 1 failed, ..." with the finished fraction and the remaining time, both
+/// estimated from input bytes. Refers to `tally`.
 ProgressLines progress_lines(const BatchTally& tally);
 
 /// Returns the progress as a line of at most `columns` characters.
@@ -252,51 +257,51 @@ std::string batch_bar(const BatchStatistics& figures, int columns);
 /// Returns the progress as a line of JSON.
 std::string batch_json(const BatchStatistics& figures);
 
-/// How much of the earlier frames a job's filters and detector depend on.
+/// Describes how many earlier frames a job's filters and detector depend on.
 struct LookBack {
-    /// Number of frames before a frame, counted at the source's rate.
+    /// Number of earlier frames needed, counted at the source's rate.
     int frames = 0;
-    /// Number of frames after a filter that changes the rate, counted at that rate.
+    /// Number of earlier frames that filters after a change of the rate need, counted at the new rate.
     int rated_frames = 0;
     /// True if the very first frame of the source is needed.
     bool first_frame = false;
-    /// Name of the background model that learns from all frames; empty: none does.
+    /// Name of the background model that learns from all frames; empty if there is none.
     std::string learns{};
 };
 
-/// Returns the dependencies of a chain and of the detector's `background` model; null: there is no detector. Throws as
-/// parse_chain() does.
+/// Returns the dependencies of a filter chain and of the detector's `background` model; null means that there is no
+/// detector. Throws as parse_chain() does.
 LookBack look_back_of(const std::string& filters, const BackgroundModel* background);
 
 /// How a long video is split.
 struct Cutting {
     /// Minimum duration of a time range.
     double seconds = 0;
-    /// Optional. Frames before each range from which a learning background model starts.
+    /// Optional. Duration in seconds before each range from which a learning background model is trained.
     std::optional<double> warm_up_seconds{};
-    /// Earlier frames that the job needs.
+    /// Earlier frames that the job depends on.
     LookBack look_back{};
 };
 
-/// Throws Error{usage} if a learning model has no warm-up, or if the input has a start or a duration.
+/// Throws Error{usage} if a learning model has no warm-up duration, or if the input has a start or a duration.
 void require_can_be_cut(const InputOptions& input, const Cutting& cutting);
 
-/// Returns the time ranges into which a source with these frames is split. Each begins with the first key frame that is
-/// at least Cutting::seconds after the begin of the previous range. Returns one range with everything if there is no
-/// such key frame.
+/// Returns the time ranges into which a source with these frames is split. Each range begins at the first keyframe that
+/// is at least Cutting::seconds after the previous range's begin. Without such a keyframe a single range covers the
+/// whole source.
 std::vector<FileSegment> segments_of(const FrameTimes& times, const InputOptions& input, const Cutting& cutting);
 
-/// Makes the item of work for one time range. Its outputs correspond to those of the whole item, in the same order;
-/// `name` makes their paths unique.
+/// Makes the work item for one time range. Its outputs correspond, in order, to those of the whole item; `name` makes
+/// their paths unique.
 using SegmentItem = std::function<BatchItem(const FileSegment& segment, const std::string& name)>;
 
 /// Throws Error{usage} if an output has a format that cannot be joined from parts.
 void require_can_be_joined(const JobFiles& files);
 
-/// Splits `whole`, whose job reads `input`, into one part per time range of its source, named 00000, 00001 and so on.
-/// The joined outputs equal those of a run without splitting; the video that replaces the source gets the other
-/// contents of its file, and its sound if `audio`. Returns a single part if the source cannot be split or is too short.
-/// Throws as frame_times_of() does.
+/// Splits `whole`, whose job reads `input`, into one part per time range of its source; parts are named 00000, 00001
+/// and so on. The joined outputs equal those of a run without splitting. The output that replaces the source's video
+/// gets the file's other contents, and its sound if `audio` is true. Returns a single part if the source cannot be
+/// split or is too short. Throws as frame_times_of() does.
 CutItem cut_video(const BatchItem& whole, const InputOptions& input, const Cutting& cutting, bool audio,
                   const std::stop_token& stop, const SegmentItem& item);
 

@@ -16,7 +16,7 @@ using End = ItemOutcome::End;
 
 class Batch : public JobTest {
 protected:
-    // Returns an item that converts a clip of this many frames to NAME.bgr.
+    // Returns an item that converts a clip of `length` frames to NAME.bgr.
     BatchItem item(const std::string& name, int length) {
         const auto clip = folder_ / (name + ".y4m");
         RunJob(
@@ -95,10 +95,11 @@ using End = ItemOutcome::End;
 
 class SegmentedVideo : public JobTest {
 protected:
-    // 24 frames at 3 frames/s.
+    // Returns the synthetic room: 24 frames at 3 frames/s.
     InputOptions room() const { return {.source = endless_camera() + ":frames=24", .filters = "noise"}; }
 
-    // The synthetic room as a video in this folder; output files of a time range have its name in front.
+    // Returns an item that writes the synthetic room as a video in `folder`. `name` is a prefix of the file name, which
+    // makes the output files of a time range unique.
     BatchItem item(const std::string& folder, const InputOptions& input, const std::string& name = "") {
         const RunOptions options{.job = job(), .input = input, .output = folder_ / (folder + "/" + name + "room.y4m")};
         return {"room", name + "room.y4m", files_of(options), "-o", item_work<RunJob>(options)};
@@ -162,7 +163,7 @@ TEST_P(SegmentedVideo, RejectsOutputsThatCannotBeJoined) {
     EXPECT_EQ(refused({.input = input, .output = "a.jsonl", .mask = "a%03d.png"}), ErrorCode::usage);
 }
 
-// Returns the times of this many frames at 10 frames/s; every fifth is a key frame.
+// Returns the times of `frames` frames at 10 frames/s; every fifth frame is a keyframe.
 FrameTimes ten_a_second(std::size_t frames) {
     FrameTimes times;
     for (std::size_t frame = 0; frame < frames; ++frame) {
@@ -206,7 +207,7 @@ TEST(SegmentRanges, StartWithTheFramesThatFiltersNeed) {
     EXPECT_EQ(lead_of_last("noise,gray,heatmap,deinterlace").lead_frame, 16);
     EXPECT_EQ(lead_of_last("gray", 0.5).lead_frame, 15);
     EXPECT_EQ(lead_of_last("gray", 60).lead_frame, 0);
-    // At 2.5 frames/s, frames 18 to 21 are nearest to number 5, and frames 14 to 17 to number 4.
+    // At 2.5 frames/s, frames 18 to 21 are closest to output frame 5, and frames 14 to 17 to output frame 4.
     EXPECT_EQ(lead_of_last("fps=2.5").lead_frame, 19);
     EXPECT_EQ(lead_of_last("fps=2.5,noise").lead_frame, 16);
     EXPECT_EQ(lead_of_last("noise,fps=2.5,noise").lead_frame, 15);
@@ -232,7 +233,7 @@ TEST(SegmentRanges, NeedAWarmUpForLearningBackgrounds) {
 
 class SegmentedJobs : public JobTest {
 protected:
-    // 24 frames at 3 frames/s.
+    // Returns a synthetic camera with 24 frames at 3 frames/s.
     static std::string room() { return endless_camera() + ":frames=24"; }
 
     // Runs a job on time ranges of 2 s and joins its outputs to `name`.

@@ -11,14 +11,15 @@
 namespace framewire::jobs {
 namespace {
 
-// Packing takes longer than finding the changes, so several frames are packed in parallel.
+// Returns the number of packing threads. Packing a frame takes longer than finding its changes, so several frames are
+// packed in parallel.
 int packing_threads(int asked, const Executor& executor) {
     constexpr int most = 8;
     return asked > 0 ? asked : std::clamp(executor.pool().threads() / 2, 1, most);
 }
 
-// Returns the input options with the defaults of a served camera: limits on memory, the newest frames only, endless
-// reconnection and "no signal" pictures while the source is lost.
+// Returns the input options with the defaults of a served camera: memory limits, only the newest frames, endless
+// reconnection, and "no signal" pictures while the source is lost.
 InputOptions shown_to_viewers(const BroadcastOptions& options) {
     auto input = options.input;
     if (!input.max_pixels) input.max_pixels = FrameLimits::served_pixels;
@@ -71,7 +72,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
 
 net::Listener& BroadcastJob::State::listener(const BroadcastOptions& options) {
     if (options.listener) return *options.listener;
-    // checked before a listener exists
+    // checked before a listener is created
     net::validate_stream_name(options.server.stream);
     return own_listener.emplace(options.server, job.stop());
 }
@@ -84,10 +85,11 @@ net::Control BroadcastJob::State::control_for_viewers(const BroadcastOptions& op
     };
 }
 
-// Carries out a viewer's control request. Returns when a frame made with it was sent or the stream ended.
+// Carries out a viewer's control request. Returns once a frame made with the request has been sent or the stream has
+// ended.
 void BroadcastJob::State::obey_viewer(const std::string& control_request) {
     job.input().control(service::parse_control(control_request));
-    // If the job ends first, the next job starts with the request in force, so that is no error.
+    // If the job ends first, the next job starts with the request in force, so this is not an error.
     if (ticket().wait() == RequestsInForce::Outcome::late) fail(ErrorCode::config, "{}", late_request_text);
     if (persist_settings) persist_settings();
 }
@@ -97,7 +99,8 @@ RequestTicket BroadcastJob::State::ticket() const {
     return requests ? RequestTicket{in_force, *requests} : RequestTicket{};
 }
 
-// The wire format holds rates with terms of 1 to net::max_rate_term; other rates are announced as 30 frames/s.
+// Describes the stream for viewers. The wire format limits the terms of a rate to 1 .. net::max_rate_term; any other
+// rate is announced as 30 frames/s.
 net::StreamInfo BroadcastJob::State::stream_info() const {
     auto rate = job.input().rate();
     const auto term_allowed = [](std::int64_t term) { return term >= 1 && term <= net::max_rate_term; };
@@ -105,8 +108,8 @@ net::StreamInfo BroadcastJob::State::stream_info() const {
     return {shape, parameters.mode, threshold.greatest(), rate, public_name(job.input().info().name)};
 }
 
-// Stages of the frame ring: start() looks at the filtered frame, BroadcastFound::wait() packs it on the worker pool,
-// send() encodes in order and publishes.
+// Runs the stages of the frame ring: start() processes the filtered frame, BroadcastFound::wait() packs it on the
+// worker pool, and send() encodes in order and publishes.
 void BroadcastJob::State::run() {
     job.run<BroadcastFound>(
         {.wanted = {.by_stages = true},
@@ -162,7 +165,7 @@ BroadcastStanding BroadcastJob::State::standing() const {
             .controls = job.input().controls()};
 }
 
-// Viewers of a job that failed get the usual time to receive the last state; only a user's stop shortens it.
+// After a failure, viewers get the usual time to receive the last state; only a stop by the user shortens that time.
 void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
     const bool in_a_hurry = job.stopped() && !failure;
     parts.note_end();
@@ -177,7 +180,7 @@ void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
     if (recorder && stream.counts().version > 0) {
         FirstFailure recording;
         recording.attempt([&] { recorder->finish(ending); });
-        // A full disk ends the recording, not the camera, if another job continues the stream.
+        // If another job continues the stream, a full disk ends the recording but not the camera.
         if (result.ended_at_new_size || result.ended_for_requests)
             result.recording_failure = recording.what();
         else
@@ -237,7 +240,7 @@ const Statistics& BroadcastJob::statistics() const { return state_->job.statisti
 
 namespace framewire::jobs {
 
-// Packs only if somebody takes the result: a viewer, the recorder or a live recording.
+// Packs the changes only if a viewer, the recorder or a live recording needs the result.
 void BroadcastFound::wait() {
     if (packer) {
         changes.wait();
@@ -270,7 +273,7 @@ void BroadcastJob::State::start(InputFrame& frame, const FrameTime& time, Broadc
     if (found.has_objects) detector->start(frame.captured, found.objects);
     if (!encoder) return;
     found.threshold = threshold_of(frame, time);
-    // A stream that is being recorded live is not refined: a file holds one state per frame.
+    // A stream with a live recording is not refined, because a file holds one state per frame.
     const bool refines = refiner && stream.watched() && !found.live && !frame.replaces;
     encoder->start(frame.result(), found.changes, found.threshold);
     if (!refiner) return;
@@ -281,7 +284,7 @@ void BroadcastJob::State::start(InputFrame& frame, const FrameTime& time, Broadc
         refiner->begin_again();
 }
 
-// Objects are found in frames as captured and sent at the positions to which the filters move them.
+// Objects are detected in frames as captured and sent at the positions to which the filters move them.
 std::span<const Component> BroadcastJob::State::seen_by_viewers(const FrameObjects& found) {
     parts.count(found.objects(), counted);
     auto objects = std::span<const Component>(counted);
@@ -306,14 +309,14 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const B
         send_changes(time, found, objects);
     served.publish();
     in_force->note_sent(frame.requests);
-    // The viewers that the first frame waited for must start with it, however long encoding and sending takes.
+    // The viewers for which the first frame waited must start with that frame, however long encoding and sending take.
     if (first && wait_for_viewers > 0) served.wait_for_first_states(wait_for_viewers, job.stop());
     if (seen && found.has_objects) seen->seen({time, shape, objects});
     threshold.took(time.seconds, within, stream.counts().delta_frame_bytes - bytes_before, job.statistics());
     job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
 }
 
-// Exact and lossless modes: the first frame is sent as a keyframe, each later one as the delta frame that start()
+// Exact and lossless mode: sends the first frame as a keyframe, and each later one as the delta frame that start()
 // found.
 void BroadcastJob::State::send_changes(const FrameTime& time, const BroadcastFound& found,
                                        std::span<const Component> objects) {
@@ -334,7 +337,7 @@ void BroadcastJob::State::send_changes(const FrameTime& time, const BroadcastFou
     job.statistics().add_delta(changes.summaries[0], shape.frame_bytes());
 }
 
-// Sends a refinement as one more version of the same frame.
+// Sends a refinement as an additional version of the same frame.
 void BroadcastJob::State::send_refinement(const PackedRefinement& refinement, const FrameTime& time,
                                           std::span<const Component> objects, int within) {
     if (refinement.step.empty()) return;
@@ -344,8 +347,8 @@ void BroadcastJob::State::send_refinement(const PackedRefinement& refinement, co
     refiner->took(refinement.step, std::ssize(refinement.packed));
 }
 
-// Decides the form in which a bounded frame is packed. While there is no viewer that would have to receive it too, a
-// recording's keyframe is encoded from the camera's frame; storing R itself takes more than twice as many bytes.
+// Chooses how a bounded frame is packed. If no viewer has to receive the same keyframe, a recording's keyframe is
+// encoded from the camera's frame, because storing R itself takes more than twice as many bytes.
 BoundedEncoder::Packs BroadcastJob::State::packed_of(const FrameTime& time, const LiveRecording* live_one) const {
     using enum BoundedEncoder::Packs;
     if (stream.watched()) return step;
@@ -354,8 +357,9 @@ BoundedEncoder::Packs BroadcastJob::State::packed_of(const FrameTime& time, cons
     return wanted ? picture : step;
 }
 
-// Returns the threshold of the frame. The first frame made with a request that changes what may be seen replaces R
-// exactly (threshold 0): within a threshold of black, dark people would stay visible.
+// Returns the threshold of the frame. The first frame made after a request that changes what may be seen must replace R
+// exactly (threshold 0). Otherwise dark people would stay visible under a black mask, because they differ from black by
+// less than the threshold.
 int BroadcastJob::State::threshold_of(const InputFrame& frame, const FrameTime& time) {
     const int within = threshold.next(time.seconds);
     return frame.replaces ? 0 : within;
@@ -389,14 +393,14 @@ int BroadcastJob::State::send_bounded(InputFrame& frame, const FrameTime& time, 
     return within;
 }
 
-// Records the frame that was just sent: the bytes that viewers receive or, when a keyframe is due, R as a keyframe.
+// Records the frame that was just sent: the bytes that viewers receive or, if a keyframe is due, R as a keyframe.
 void BroadcastJob::State::record(std::span<const std::uint8_t> packed, const FrameTime& time, int within) {
     if (!packed.empty() && (fwd::is_picture(packed) || !recorder->wants_picture(time)))
         return recorder->add(packed, time);
     recorder->add_picture(time, within, [this](auto picture) { stream.copy_reference(picture); });
 }
 
-// Does the same for a recording that was started while the stream is sent.
+// Adds the frame that was just sent to a recording that was started by request.
 void BroadcastJob::State::record_live(const BroadcastFound& found, std::span<const std::uint8_t> packed,
                                       const FrameTime& time, int within) {
     if (found.live) found.live->add(packed, time, within, [this](auto picture) { stream.copy_reference(picture); });

@@ -45,9 +45,9 @@ struct BroadcastOptions {
     /// Source and filters. Filters and viewers see only the source's public_name().
     InputOptions input{};
     codec::EncoderParameters encoder{};
-    /// Optional. Limits the bytes of delta frames per viewer, by the frames' own times: `encoder`'s threshold is then
-    /// the least one in force, and rate control may raise it. Keyframes, which a viewer receives first or after falling
-    /// behind, are not counted. Default: no limit.
+    /// Optional. Limits the bytes of delta frames per viewer over time, as measured by the frames' timestamps. Rate
+    /// control may then raise the threshold above `encoder`'s, which becomes the minimum. Keyframes, which a viewer
+    /// receives first or after falling behind, are not counted. Default: no limit.
     std::optional<codec::RateLimits> rate{};
     /// Static regions are refined (codec::Refiner) once they have not changed for this many seconds; 0 turns
     /// refinement off. Default: usual_refine_seconds, but 0 if the stream is recorded to `record`.
@@ -63,17 +63,21 @@ struct BroadcastOptions {
     net::ClientOptions upstream{};
     /// Number of threads that pack delta frames in parallel. 0: half of the filters' threads, at least 1 and at most 8.
     int packing_threads = 0;
-    /// The first frame waits for this many viewers, and the second one until these viewers have received the first.
+    /// The first frame waits until this many viewers are connected, and the second until these viewers have received
+    /// the first.
     int wait_for_viewers = 0;
     /// If true, frames of a source that is not live are sent as soon as they are available.
     bool hurries = false;
-    /// Optional. Finds objects in frames as captured; viewers draw them where the filters have moved them.
+    /// Optional. Detects objects in frames as captured; viewers see them at the positions to which the filters move
+    /// them.
     std::optional<DetectorOptions> detector{};
     /// Optional. Receives the objects that the detector found in each frame that is sent. It must outlive the job.
     service::SeenObjects* seen = nullptr;
-    /// Optional. Called when a viewer's control request is in force and before the viewer is answered, to persist it.
+    /// Optional. Persists the settings. Called when a viewer's control request is in force, before the viewer is
+    /// answered.
     std::function<void()> persist_settings{};
-    /// Initial privacy masks and detection areas, see BroadcastJob::set_zones(). Scaled if frames have another size.
+    /// Initial privacy masks and detection areas, see BroadcastJob::set_zones(). They are scaled if frames have another
+    /// size.
     service::LiveZones zones{};
 };
 
@@ -89,13 +93,14 @@ struct BroadcastResult : JobResult {
     /// True if the source continues with frames of another size. Viewers were disconnected and can reconnect to the
     /// next job, which takes the source over through `BroadcastJob::opened()`.
     bool ended_at_new_size = false;
-    /// True if BroadcastJob::end_here() ended the job. Viewers were disconnected as for a new size.
+    /// True if BroadcastJob::end_here() ended the job. Viewers were disconnected and can reconnect, as after a change
+    /// of the frame size.
     bool ended_for_requests = false;
-    /// If the stream continues in another job, holds the error that ended the recording; null if writing succeeded.
+    /// Error that ended the recording, if another job continues the stream; null if recording succeeded.
     std::exception_ptr recording_failure{};
 };
 
-/// Current state of a broadcast, as the API and the page show it.
+/// Current state of a broadcast, as shown by the API and the page.
 struct BroadcastStanding {
     /// Shapes of frames as captured and as sent.
     Shape source_shape{}, shape{};
@@ -106,7 +111,7 @@ struct BroadcastStanding {
     /// Number of times that the source was lost and came back.
     std::int64_t reconnects = 0;
     codec::Mode mode = codec::Mode::exact;
-    /// Least threshold in force, and the bound that was signalled to viewers.
+    /// Current minimum threshold, and the bound that was signalled to viewers.
     int threshold = 0, threshold_max = 0;
     service::Controls controls{};
 };
@@ -114,74 +119,76 @@ struct BroadcastStanding {
 /// Sends one source through filters to any number of viewers as a difference stream.
 ///
 /// run() captures, filters, encodes and sends until the source ends, a stop is requested or end_here() is called. A job
-/// runs once. Functions below that are documented as callable from any thread may be called while run() works on
-/// another one.
+/// runs once. Functions that are documented as callable from any thread may be called while run() is in progress on
+/// another thread.
 class BroadcastJob {
 public:
-    /// Opens the source, then everything else, cheap checks first, and listens from then on. Throws as FrameJob,
-    /// StreamEncoder, codec::RateControl, make_detector(), fwd::Recorder, net::Server and refine_seconds_of() do, and
-    /// Error{usage} if a rate limit is combined with the lossless mode.
+    /// Opens the source first and then everything else, cheap checks first, and starts listening last. Throws as
+    /// FrameJob, StreamEncoder, codec::RateControl, make_detector(), fwd::Recorder, net::Server and refine_seconds_of()
+    /// do, and Error{usage} if a rate limit is combined with the lossless mode.
     explicit BroadcastJob(const BroadcastOptions& options);
     ~BroadcastJob();
 
-    /// Address at which viewers find the stream.
+    /// Returns the address at which viewers find the stream.
     const net::StreamAddress& address() const;
-    /// Describes the source as opened. Constant while the job runs.
+    /// Returns the properties of the opened source. They do not change while the job runs.
     const SourceInfo& source() const;
-    /// Returns the source for InputOptions::opened of a job that continues where this one ended.
+    /// Returns the open source, to be passed as InputOptions::opened to the job that continues the stream.
     std::shared_ptr<OpenedSource> opened() const;
-    /// Returns the picture controls (brightness, contrast, saturation, gain). From any thread.
+    /// Returns the picture controls (brightness, contrast, saturation, gain). Callable from any thread.
     CameraControls& camera_controls();
-    /// Returns the state of the picture controls and filter switches, as FilteredInput::controls() does. From any
-    /// thread.
+    /// Returns the state of the picture controls and filter switches, as FilteredInput::controls() does. Callable from
+    /// any thread.
     service::Controls controls() const;
     /// Carries out one control request, as FilteredInput::control() does. Requests of viewers are parsed by
-    /// parse_control(). From any thread.
+    /// parse_control(). Callable from any thread.
     void control(const service::ControlRequest& request);
 
-    // Queries and control requests while the job runs; from any thread.
+    // Queries and control requests while the job runs; callable from any thread.
 
     /// Returns a snapshot of the job's current state.
     BroadcastStanding standing() const;
     /// Returns the traffic to viewers of this stream so far.
     net::StreamMetrics viewers() const;
-    /// Version of the picture that viewers see; 0 before the first frame.
+    /// Returns the version of the picture that viewers see; 0 before the first frame.
     std::uint64_t picture_version() const;
-    /// Oldest version that may still be shown: older ones were withdrawn by a request that hides parts of the picture.
+    /// Returns the oldest version that may still be shown. Older versions were withdrawn by a request that hides parts
+    /// of the picture.
     std::uint64_t oldest_picture_version() const;
     /// Copies the picture that viewers see to `to`, a view of standing().shape, and returns its version.
     std::uint64_t copy_picture(HostView<std::uint8_t> to) const;
     /// Replaces the filter chain, as FilteredInput::take_chain() does.
     bool take_chain(const std::string& chain);
-    /// Sets the least threshold from the next frame on. Returns false and changes nothing if it exceeds the bound that
-    /// was signalled to viewers.
+    /// Sets the minimum threshold from the next frame on. Returns false and changes nothing if `threshold` exceeds the
+    /// bound that was signalled to viewers.
     bool set_threshold(int threshold);
     /// Sets privacy masks and detection areas from the next frame on. Masks are applied before filters, detection and
     /// encoding. Throws as check_zones() does.
     void set_zones(const std::vector<service::LiveZone>& zones);
-    /// Returns a ticket that is completed when all requests taken so far are in force in what viewers see.
+    /// Returns a ticket that completes once viewers see the effect of all requests accepted so far.
     RequestTicket ticket() const;
-    /// Returns a ticket that is completed when the first frame of this job was sent.
+    /// Returns a ticket that completes when the first frame of this job has been sent.
     RequestTicket first_frame() const;
-    /// Returns a ticket that is completed when this job has ended.
+    /// Returns a ticket that completes when this job has ended.
     RequestTicket next_job() const;
     /// Ends the stream after the frames in flight, so that another job can continue with other options.
     void end_here();
-    /// Starts a recording with the next frame, stored as a keyframe. Throws Error{usage} if a recording that was
-    /// started this way is in progress, and as fwd::Recorder does.
+    /// Starts a recording whose first frame is the next one, stored as a keyframe. Throws Error{usage} if a recording
+    /// that was started this way is in progress, and as fwd::Recorder does.
     void start_recording(const std::string& path);
-    /// Completes that recording. Throws Error{usage} if there is none, and the error if writing failed.
+    /// Completes the recording started by start_recording(). Throws Error{usage} if there is none, and the original
+    /// error if writing failed.
     void stop_recording();
-    /// Returns the state of that recording. Empty if there is none or if writing failed.
+    /// Returns the state of the recording started by start_recording(); empty if there is none or if writing failed.
     std::optional<service::LiveRecordingState> recording() const;
 
-    /// Runs the job; may be called once. If anything fails, viewers are informed and outputs completed before the first
-    /// error is thrown; a failed recording is reported only at the end. Throws Error{no_input} if the source has no
-    /// frames.
+    /// Runs the job; may be called once. If a stage fails, viewers are informed and outputs are completed before the
+    /// first error is thrown. A failed recording does not stop the job; its error is thrown at the end. Throws
+    /// Error{no_input} if the source has no frames.
     const BroadcastResult& run();
-    /// Result of run(), valid even if it threw.
+    /// Returns the result of run(), which is valid even if run() threw.
     const BroadcastResult& result() const;
-    /// Statistics of the run in progress; from any thread.
+    /// Returns the statistics of the run in progress. Callable from any thread.
     const Statistics& statistics() const;
 
 private:
@@ -189,10 +196,10 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Threshold of a broadcast; rate control moves it if a rate limit is given.
+/// Threshold currently applied to a broadcast. Rate control moves it if a rate limit is given.
 ///
-/// Thread-safe: next() is called where frames are processed, took() where they are sent, and set_least() from any
-/// thread. `limits_` and `greatest_` never change; the mutex guards the rest.
+/// Thread-safe: next() is called by the thread that processes frames, took() by the thread that sends them, and
+/// set_least() by any thread. `limits_` and `greatest_` never change; the mutex guards the other members.
 class ThresholdInForce {
 public:
     /// Throws Error{usage} if a rate limit is combined with the lossless mode, and as codec::validate() does.
@@ -206,15 +213,15 @@ public:
         validate(*limits, least_);
     }
 
-    /// Bound that holds for the whole stream and that viewers are sent, regardless of later changes of the least
-    /// threshold.
+    /// Returns the bound that holds for the whole stream and that is signalled to viewers, regardless of later changes
+    /// of the minimum threshold.
     int greatest() const { return greatest_; }
-    /// Least threshold in force.
+    /// Returns the current minimum threshold.
     int least() const {
         const std::lock_guard lock(mutex_);
         return least_;
     }
-    /// Sets another least threshold for the next frames. Returns false and changes nothing if it exceeds greatest().
+    /// Sets the minimum threshold for the next frames. Returns false and changes nothing if it exceeds greatest().
     bool set_least(int threshold) {
         const std::lock_guard lock(mutex_);
         if (threshold > greatest_) return false;
@@ -222,11 +229,11 @@ public:
         least_ = threshold;
         return true;
     }
-    /// Starts rate control for this nominal frame rate. Called once, before all other functions.
+    /// Sets the nominal frame rate and starts rate control. Called once, before all other functions.
     void set_frame_rate(double frames_per_second) {
         if (limits_) control_.emplace(*limits_, least_, frames_per_second);
     }
-    /// Returns the threshold for the next frame, which has the time `seconds`.
+    /// Returns the threshold for the next frame, whose timestamp is `seconds`.
     int next(double seconds) {
         const std::lock_guard lock(mutex_);
         return control_ ? control_->threshold(seconds) : least_;
@@ -236,8 +243,8 @@ public:
         const std::lock_guard lock(mutex_);
         return control_ ? control_->room_bytes() : std::numeric_limits<double>::infinity();
     }
-    /// Reports the bytes that a delta frame took, so that rate control can move the threshold. Warns once if the stream
-    /// exceeds its limit even at the greatest threshold.
+    /// Reports the size of a delta frame, so that rate control can move the threshold. Warns once if the stream exceeds
+    /// its limit even at the greatest threshold.
     void took(double seconds, int threshold, std::int64_t bytes, Statistics& statistics) {
         statistics.add_step(seconds, threshold, bytes);
         const std::lock_guard lock(mutex_);
@@ -266,9 +273,9 @@ struct PackedRefinement {
     /// Allocates for frames of this shape on the executor's backend.
     PackedRefinement(const Shape& shape, const Executor& executor) : step(shape, executor) {}
 
-    /// The refinement.
+    /// Changes that the refinement makes to R.
     codec::RefinementDelta step;
-    /// Its packed form; empty if `step` is.
+    /// Packed form of `step`; empty if `step` is.
     std::vector<std::uint8_t> packed{};
 
     /// Fills `packed` from `step`, which must be complete.
@@ -278,15 +285,15 @@ struct PackedRefinement {
     }
 };
 
-/// Returns the time in seconds after which static regions of a stream are refined; empty: never. `asked` is the option;
-/// 0 turns refinement off. Default: recorded streams are not refined, because a file holds one state per frame; others
-/// use usual_refine_seconds. Lossless streams have nothing to refine. Throws Error{usage} if refinement of a recorded
-/// stream is requested.
+/// Returns the time in seconds after which static regions of a stream are refined; empty if refinement is off. `asked`
+/// is the value of the option; 0 turns refinement off. By default recorded streams are not refined, because a file
+/// holds one state per frame; all others use usual_refine_seconds. Lossless streams have nothing to refine. Throws
+/// Error{usage} if refinement of a recorded stream is requested.
 std::optional<double> refine_seconds_of(std::optional<double> asked, const codec::EncoderParameters& encoder,
                                         bool recorded);
 
-/// Per-frame results of a broadcast: what changed, and which objects move. One object per slot of the frame ring,
-/// reused; it belongs to one stage at a time.
+/// Per-frame results of a broadcast: what changed, and which objects move. Each slot of the frame ring owns one object
+/// and reuses it; one stage uses it at a time.
 struct BroadcastFound {
     /// Stream that the frame is sent on. Not owned.
     const net::StreamState* stream;
@@ -300,36 +307,36 @@ struct BroadcastFound {
     FrameObjects objects;
     /// True if the detector looked at this frame.
     bool has_objects;
-    /// Recording that was started while the stream is sent; null if there is none.
+    /// Recording that was started by request; null if there is none.
     std::shared_ptr<LiveRecording> live{};
-    /// Packs `changes`; empty in bounded mode, which packs frames in their order.
+    /// Packer for `changes`; empty in bounded mode, which packs frames in order while sending.
     std::optional<codec::Packer> packer;
     /// Refinement of the frame; empty if nothing is refined or the mode is bounded.
     std::optional<PackedRefinement> refinement;
     /// The packed changes; empty unless a viewer or a recording takes them.
     std::vector<std::uint8_t> packed{};
 
-    /// Waits until changes and objects are complete, and packs the changes if a viewer or a recording takes them.
+    /// Waits until changes and objects are complete, and packs the changes if a viewer or a recording needs them.
     /// Called on the worker pool, for several frames in parallel.
     void wait();
 };
 
 /// State of a running broadcast.
 ///
-/// Three threads and a pool share it. start() runs on the processing thread and send() on the thread that called run(),
-/// both in frame order; BroadcastFound::wait() runs on the worker pool. Every frame's data move from one to the next
-/// through the frame ring, so they need no locks. `threshold`, `parts` and `in_force` lock for themselves, because
-/// control requests reach them from any thread.
+/// Three threads and a worker pool share it. start() runs on the processing thread and send() on the thread that called
+/// run(), both in frame order; BroadcastFound::wait() runs on the worker pool. The frame ring hands each frame's data
+/// from one thread to the next, so these data need no locks. `threshold`, `parts` and `in_force` have their own locks,
+/// because control requests reach them from any thread.
 ///
 ///     BroadcastFound   start() writes   -> wait() packs -> send() reads
 ///     encoder, R       start() in exact and lossless mode; send() in bounded mode
 ///     stream           send() advances it; network threads read it
 struct BroadcastJob::State {
-    // Opens everything in the order of the members: the input, the encoder's parts, the recording, and the listener
-    // last.
+    // Opens everything in the order of the members: first the input, then the encoder, the recording, and finally the
+    // listener.
     explicit State(const BroadcastOptions& options);
 
-    // Returns the shared listener, or opens one of the job's own after the stream's name was checked.
+    // Returns the shared listener, or opens the job's own one after checking the stream's name.
     net::Listener& listener(const BroadcastOptions& options);
     // Returns the handler for viewers' control requests; null if they are not allowed.
     net::Control control_for_viewers(const BroadcastOptions& options);
@@ -341,22 +348,22 @@ struct BroadcastJob::State {
     BroadcastFound make_found();
     // Processing thread: starts the detector and, in exact and lossless mode, the comparison with R and the refinement.
     void start(InputFrame& frame, const FrameTime& time, BroadcastFound& found);
-    // Describes the present moment to the refiner: time, threshold, bytes left by rate control and bytes of the
-    // stream without refinements.
+    // Returns the refiner's input for this frame: its time and threshold, the bytes that rate control leaves, and the
+    // stream's bytes without refinements.
     codec::Refiner::Moment moment(const FrameTime& time, int within) {
         return {time.seconds, within, threshold.room_bytes(),
                 static_cast<double>(stream.counts().up_to_date_bytes - refined_bytes)};
     }
-    // Sends a refinement, if there is one, as one more version of the same frame.
+    // Sends a refinement, if there is one, as an additional version of the same frame.
     void send_refinement(const PackedRefinement& refinement, const FrameTime& time, std::span<const Component> objects,
                          int within);
     // Sending thread: sends one frame to the stream, the recordings and `seen`, and reports its bytes to rate control.
     void send(InputFrame& frame, const FrameTime& time, const BroadcastFound& found);
     // Exact and lossless mode: sends the keyframe or delta frame that start() found.
     void send_changes(const FrameTime& time, const BroadcastFound& found, std::span<const Component> objects);
-    // Bounded mode: decides whether the encoder packs a delta frame, a keyframe or nothing.
+    // Bounded mode: decides whether the encoder produces a delta frame, a keyframe or nothing.
     BoundedEncoder::Packs packed_of(const FrameTime& time, const LiveRecording* live_one) const;
-    // Bounded mode: encodes and sends a frame. Returns its threshold.
+    // Bounded mode: encodes and sends a frame. Returns the threshold it was encoded with.
     int send_bounded(InputFrame& frame, const FrameTime& time, const BroadcastFound& found,
                      std::span<const Component> objects);
     // Returns the threshold for a frame; 0 if it must replace R exactly.
@@ -367,24 +374,24 @@ struct BroadcastJob::State {
     void obey_viewer(const std::string& control_request);
     // Adds a frame to the recording of the whole broadcast.
     void record(std::span<const std::uint8_t> packed, const FrameTime& time, int within);
-    // Adds a frame to a recording that was started while the stream is sent.
+    // Adds a frame to a recording that was started by request.
     void record_live(const BroadcastFound& found, std::span<const std::uint8_t> packed, const FrameTime& time,
                      int within);
-    // Returns the objects that count, at their positions in the sent frame.
+    // Returns the objects inside the detection areas, at their positions in the sent frame.
     std::span<const Component> seen_by_viewers(const FrameObjects& objects);
     // Returns the header data of a recording.
     fwd::Recording recording_facts() const;
     // Opens the recording of the whole broadcast; null if there is none.
     std::unique_ptr<fwd::Recorder> make_recorder(const BroadcastOptions& options);
-    // Returns true until writing that recording failed.
+    // Returns true until writing the recording of the whole broadcast fails.
     bool records() const { return recorder && recorder->goes_on(); }
-    // Snapshot of the state, for queries.
+    // Returns a snapshot of the state, for queries.
     BroadcastStanding standing() const;
     // Applies privacy masks and detection areas from the next frame on.
     void set_zones(const std::vector<service::LiveZone>& zones);
     // Starts a recording with the next frame.
     void start_recording(const std::string& path);
-    // Completes stream, recordings and statistics, and ends the wait of pending requests.
+    // Completes the stream, the recordings and the statistics, and releases requests that are still waiting.
     void finish(FirstFailure& failure, Ending ending);
 
     int asked_packing_threads, wait_for_viewers;
@@ -411,9 +418,9 @@ struct BroadcastJob::State {
     std::function<void()> persist_settings;
     net::StreamState stream;
     std::unique_ptr<fwd::Recorder> recorder;
-    // bytes of refinements on the wire
+    // bytes of all refinements sent
     std::atomic<std::int64_t> refined_bytes = 0;
-    // objects of one frame: those that count, and those at the positions to which filters move them
+    // objects of one frame inside the detection areas, before and after the filters move them
     std::vector<Component> counted, moved;
     LiveParts parts;
     std::shared_ptr<RequestsInForce> in_force = std::make_shared<RequestsInForce>();
@@ -424,7 +431,7 @@ struct BroadcastJob::State {
     BroadcastResult result;
 };
 
-/// Time that viewers have to receive the last state and the end of the stream; the shorter one applies if the user
+/// Time that viewers get to receive the last state and the end of the stream. The shorter limit applies if the user
 /// stops the program.
 inline constexpr std::chrono::seconds ending_deadline{10}, stopped_deadline{2};
 

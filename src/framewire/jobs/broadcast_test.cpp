@@ -15,7 +15,7 @@ namespace framewire::jobs {
 namespace {
 
 constexpr int threshold = 10;
-// Generous timeout for servers and viewers: on a busy machine with ThreadSanitizer, threads may not run for a long
+// Generous timeout for servers and viewers: on a busy machine with ThreadSanitizer, threads may be suspended for a long
 // time.
 constexpr std::chrono::minutes patience{2};
 
@@ -37,7 +37,7 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(Broadcast);
 
-// Records what a viewer sees and evaluates it after the stream. A server waits only 10 s for its viewers at the end, so
+// Records what a viewer sees, to be evaluated after the stream. A server waits only 10 s for its viewers at the end, so
 // a viewer that examined each picture while receiving would be disconnected.
 struct Seen {
     std::size_t frame;
@@ -56,7 +56,7 @@ std::vector<Seen> watch(net::Client& client) {
     return all;
 }
 
-// Returns the largest difference between a byte that a viewer sees and the camera's frame of the same number.
+// Returns the largest difference between a byte that a viewer sees and the same byte of the camera's frame.
 int furthest(const Seen& seen, const std::vector<Bytes>& camera) {
     const auto& frame = camera.at(seen.frame);
     int result = 0;
@@ -107,7 +107,8 @@ TEST_P(Broadcast, AwaitedViewersStartWithTheFirstFrame) {
         }
 }
 
-// Every byte is within the threshold that was signalled with its picture, while rate control moves it up and down.
+// Every byte is within the threshold that was signalled with its picture, while rate control moves the threshold up and
+// down.
 TEST_P(Broadcast, SignalsTheThresholdOfRateControl) {
     const std::string noisy = "synth:size=128x96:fps=20:noise=30:objects=5:seed=4:frames=60";
     const auto camera = read_video(noisy).frames;
@@ -144,10 +145,10 @@ TEST_P(Broadcast, SignalsTheThresholdOfRateControl) {
 // In each mode, the noise of a static scene disappears from what a viewer sees, and every byte stays within the
 // threshold.
 TEST_P(Broadcast, RefinesStaticRegions) {
-    // Refinement uses a tenth of the stream's bytes, so it takes some time, measured by the frames' own times.
+    // Refinement may use a tenth of the stream's bytes, so it needs some time, measured by the frames' timestamps.
     const std::string scene = "synth:size=128x96:fps=1/5:objects=0:seed=4:frames=160:noise=";
     const auto camera = read_video(scene + "3").frames, clean = read_video(scene + "0").frames;
-    // Mean squared error against the scene without noise.
+    // Returns the mean squared error relative to the scene without noise.
     const auto error = [&](const Bytes& seen, std::size_t frame) {
         double squares = 0;
         for (std::size_t at = 0; at < seen.size(); ++at)
@@ -179,8 +180,8 @@ TEST_P(Broadcast, RefinesStaticRegions) {
         }
 }
 
-// Refinement takes a small share of the bytes, even for a quiet stream. It appears as states of a frame that was
-// already sent.
+// Refinement takes a small share of the bytes even if the stream is quiet. It appears as additional states of a frame
+// that was already sent.
 TEST_P(Broadcast, RefinementTakesASmallShareOfTheBytes) {
     struct Sent {
         double bytes = 0;
@@ -208,7 +209,7 @@ TEST_P(Broadcast, RefinementTakesASmallShareOfTheBytes) {
     EXPECT_LT(with.bytes, 1.15 * without.bytes);
 }
 
-// Viewers receive a refined frame again, but record it once.
+// Viewers receive a refined frame again but record it only once.
 TEST_P(Broadcast, CountsARefinedFrameOnce) {
     auto served = options("synth:size=128x96:fps=100:objects=0:seed=4:frames=60:noise=4");
     served.hurries = false;
@@ -248,7 +249,7 @@ TEST_P(Broadcast, AcceptsControlRequestsWhileItRuns) {
     EXPECT_EQ(error_of([&] { broadcast.control(service::parse_control("filter 2 off")); }), ErrorCode::usage);
     auto viewer = std::async(std::launch::async, [&] {
         auto client = patient_viewer(broadcast);
-        // Waits for a picture that satisfies the condition; returns true if there is one.
+        // Waits for a picture that satisfies the condition. Returns false if there is none.
         const auto comes = [&](auto&& wanted) {
             for (int seen = 0; seen < 2000 && client.next(); ++seen) {
                 const auto* bytes = client.picture().data();
@@ -284,7 +285,7 @@ TEST_P(Broadcast, RejectsARateLimitInLosslessMode) {
     EXPECT_EQ(error_of([&] { BroadcastJob broadcast(limited); }), ErrorCode::usage);
 }
 
-// The recording has what the viewer saw, and without viewers every frame.
+// The recording contains what the viewer saw or, without viewers, every frame.
 TEST_P(Broadcast, RecordsWhatViewersSee) {
     for (const auto mode : {codec::Mode::exact, codec::Mode::bounded})
         for (const bool viewed : {true, false}) {
@@ -349,7 +350,7 @@ TEST_P(Broadcast, RejectsOtherRecordingFormats) {
     }
 }
 
-// Viewers reject a box outside of the picture. The last frame has a box and reaches every viewer.
+// Viewers reject a box outside the picture. The last frame has a box and reaches every viewer.
 TEST_P(Broadcast, MapsBoxesThroughTheFilters) {
     auto filtered = options(camera());
     filtered.input.filters = "crop=64:64:32:16,flip,scale=48:96";
@@ -402,7 +403,7 @@ TEST_P(Broadcast, HidesFoldersFromViewers) {
     EXPECT_NE(broadcast.source().name.find(folder_ / ""), std::string::npos);
 }
 
-// Broadcasts the camera for a job that receives it.
+// Broadcasts the camera to a job that receives it.
 class Receive : public Broadcast {
 protected:
     void SetUp() override {
@@ -466,7 +467,7 @@ TEST_P(Receive, LeavesNoFileIfTheStreamIsRefused) {
     options.on_stream = [](const net::StreamInfo&, const Shape&) { fail(ErrorCode::config, "no window"); };
     EXPECT_EQ(error_of([&] { ReceiveJob receive(options); }), ErrorCode::config);
     EXPECT_TRUE(folder_.names().empty());
-    // the viewer may have left before the waiting thread noticed it
+    // the viewer may have left before the waiting thread noticed its presence
     stop_.request_stop();
     running_.get();
 }

@@ -30,7 +30,8 @@
 #include <thread>
 #include <utility>
 
-// The life of a served camera: open, run a job, and make the next job if the size changed or requests need a restart.
+// Life cycle of a served camera: open it, run a job, and make the next job if the size changed or requests need a
+// restart.
 
 namespace framewire::jobs {
 namespace {
@@ -43,7 +44,7 @@ bool wait(const std::stop_token& stop, std::chrono::milliseconds pause) {
     return !stopping.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); });
 }
 
-// Returns true if the source was unavailable, so that trying again can help.
+// Returns true if the source was unavailable, so that a retry may succeed.
 bool is_away(const Error& error) {
     return error.code() == ErrorCode::no_input || error.code() == ErrorCode::source_lost;
 }
@@ -81,11 +82,11 @@ void Camera::make_job() {
         job_ = job_as_requested();
         live_->attach(*job_);
     }
-    // only for the first job
+    // applies only to the first job
     options_.wait_for_viewers = 0;
 }
 
-// Ordered or persisted settings may not fit, for example after a change of the frame size; then they are dropped.
+// Requested or persisted settings may not fit, for example after a change of the frame size. They are then dropped.
 std::unique_ptr<BroadcastJob> Camera::job_as_requested() {
     for (;;) {
         try {
@@ -113,8 +114,8 @@ void Camera::open(bool may_come_later) {
     }
 }
 
-// Retries until the camera is open. Returns false if a stop was requested. Throws the last error when the time for
-// retries is over.
+// Retries until the camera is open. Returns false if a stop was requested. Throws the last error when the time limit
+// for retries is reached.
 bool Camera::open_with_patience() {
     const auto begin = Clock::now();
     const auto patience = options_.input.reconnect.value_or(SourceOptions::for_ever);
@@ -134,7 +135,7 @@ bool Camera::open_with_patience() {
 }
 
 void Camera::run() {
-    // Ends the wait of pending control requests on every path.
+    // Releases pending control requests on every path out of this function.
     const std::shared_ptr<void> at_end(nullptr, [this](void*) { live_->end(); });
     if (!job_ && !relay_ && !open_with_patience()) return;
     if (relay_) return run_relay();
@@ -149,7 +150,7 @@ void Camera::note_recording_failure(const std::exception_ptr& failure) {
     if (!recording_failure_) recording_failure_ = failure;
 }
 
-// Runs a job and adds its result to those of earlier jobs, even if it throws.
+// Runs a job and adds its result to that of earlier jobs, even if the job throws.
 template <class Job>
 void Camera::run_job(Job& job) {
     const auto viewers_before = result_.viewers;
@@ -166,7 +167,7 @@ void Camera::run_job(Job& job) {
     take();
 }
 
-// Runs the relay, and connects again if the stream was lost for good or came back with other properties.
+// Runs the relay, and reconnects if the stream was lost permanently or came back with other properties.
 void Camera::run_relay() {
     for (;;) {
         try {
@@ -177,19 +178,20 @@ void Camera::run_relay() {
             log_warning("{}: {}; retrying", name(), error.what());
         }
         live_->detach();
-        // frees the stream's name
+        // releases the stream's name
         relay_.reset();
         if (!open_with_patience()) return;
     }
 }
 
-// Makes the next job if the last one ended for a new size or for requests. Returns false if the camera has ended.
+// Makes the next job if the last one ended for a new frame size or for control requests. Returns false if the camera
+// has ended.
 bool Camera::go_on() {
     if (!result_.ended_at_new_size && !result_.ended_for_requests) return false;
     options_.input.opened = job_->opened();
     const auto before = job_->source().shape;
     live_->detach();
-    // frees the stream's name
+    // releases the stream's name
     job_.reset();
     auto& source = options_.input.opened->source();
     if (result_.ended_at_new_size) {
@@ -211,7 +213,7 @@ bool Camera::go_on() {
     return true;
 }
 
-// A recording file that cannot be written ends the recording, not the camera.
+// If the recording file cannot be written, the camera continues without a recording.
 void Camera::make_next_job() {
     try {
         return make_job();
@@ -229,7 +231,7 @@ namespace {
 CameraText split(std::string_view text) {
     const auto equals = text.find('=');
     if (equals == std::string_view::npos) return {"", std::string(text)};
-    // "." and ".." count as names here, so that they are rejected as invalid names later.
+    // "." and ".." count as names here, so that later checks reject them as invalid.
     const auto name = text.substr(0, equals);
     if (!net::is_stream_name(name) && name != "." && name != "..") return {"", std::string(text)};
     return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
@@ -261,12 +263,12 @@ std::string with_camera_name(std::string_view text, std::string_view name) {
 
 }  // namespace framewire::jobs
 
-// Opens and runs several cameras, each on a thread of its own, behind one listener.
+// Opens and runs several cameras, each on its own thread, with one shared listener.
 
 namespace framewire::jobs {
 namespace {
 
-// Adds the camera's name to errors of `body`, if there are several cameras.
+// Runs `body`. If there are several cameras, adds the camera's name to errors.
 template <class Body>
 void naming(const std::string& name, bool several, const Body& body) {
     if (!several) return body();
@@ -279,9 +281,9 @@ void naming(const std::string& name, bool several, const Body& body) {
     }
 }
 
-// Divides the machine among the cameras. Each camera has its own threads for capturing, starting, packing and sending.
-// The additional threads that speed up a single frame are divided, because with more cameras than cores several frames
-// are in progress anyway. The filter loops of all cameras share one set of workers (ThreadPool).
+// Divides the machine's threads among the cameras. Each camera has its own threads for capturing, processing, packing
+// and sending. Only the additional threads that speed up a single frame are divided: with more cameras than cores,
+// several frames are in progress anyway. The filter loops of all cameras share one set of workers (ThreadPool).
 void share_machine(BroadcastOptions& camera, int cameras) {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     constexpr int most_packing = 8;
@@ -289,7 +291,7 @@ void share_machine(BroadcastOptions& camera, int cameras) {
     camera.input.decoder_threads = std::max(1, (cores + 2) / cameras);
 }
 
-// Returns the names of cameras with their own detector.
+// Returns the names of the cameras that have their own detector.
 std::vector<std::string> watched(const CamerasOptions& options) {
     std::vector<std::string> names;
     for (const auto& camera : options.cameras)
@@ -321,7 +323,7 @@ void require_folder(const std::string& folder) {
         fail(ErrorCode::config, "the folder {} for recordings does not exist", folder);
 }
 
-// Calls `body` with each index on its own thread, and returns when all calls have ended.
+// Calls `body` with each index on a separate thread, and returns when all calls have ended.
 template <class Body>
 void for_all_at_once(std::vector<std::unique_ptr<Camera>>& cameras, const Body& body) {
     std::vector<std::jthread> threads;
@@ -331,7 +333,8 @@ void for_all_at_once(std::vector<std::unique_ptr<Camera>>& cameras, const Body& 
 }  // namespace
 
 struct CamerasJob::State {
-    // Checks, listens, reads the persisted state, opens all cameras, and only then serves the page and the API.
+    // Checks the options, starts listening, reads the persisted state, opens all cameras, and only then serves the page
+    // and the API.
     explicit State(const CamerasOptions& options)
         : job(options.job, files_of(checked(options))),
           listener(options.listener, job.stop()),
@@ -359,7 +362,7 @@ struct CamerasJob::State {
     }
     ~State() { listener.set_site(nullptr); }
 
-    // Persists settings after each control request, and periodically. Requests may outlive the keeper.
+    // Persists settings after each control request and periodically. Requests may outlive the keeper.
     void persist_settings(const std::string& path, PersistedSettings requested) {
         std::vector<std::shared_ptr<ServedCamera>> served;
         for (const auto& camera : cameras) served.push_back(camera->live());
@@ -395,7 +398,7 @@ struct CamerasJob::State {
         return all;
     }
 
-    // Makes the publisher, if there is a broker. `publisher` refers to it for statistics; the hub owns it.
+    // Makes the publisher if a broker is configured. `publisher` refers to it for statistics; the event hub owns it.
     std::vector<std::unique_ptr<service::EventOutput>> make_outputs(const CamerasOptions& options) {
         std::vector<std::unique_ptr<service::EventOutput>> outputs;
         if (options.events.mqtt.broker.host.empty()) return outputs;
@@ -405,14 +408,14 @@ struct CamerasJob::State {
         return outputs;
     }
 
-    // Sends the last events and takes the final counters.
+    // Sends the last events and stores the final counters.
     void end_events() {
         events.end(Clock::now() + (job.stopped() ? stopped_deadline : ending_deadline));
         if (result.events) result.events = events.figures();
         if (publisher) result.mqtt = publisher->figures();
     }
 
-    // Opens all cameras in parallel; the first error ends the constructor.
+    // Opens all cameras in parallel. The first error ends the constructor.
     void open() {
         std::vector<std::exception_ptr> failures(cameras.size());
         for_all_at_once(cameras, [&](std::size_t at) {
@@ -443,7 +446,7 @@ struct CamerasJob::State {
         failure.rethrow();
     }
 
-    // Runs one camera; its error is logged and becomes part of its result.
+    // Runs one camera. Its error is logged and stored in its result.
     std::exception_ptr run(std::size_t at) {
         auto& of_camera = result.cameras[at];
         FirstFailure failure;
@@ -468,7 +471,7 @@ struct CamerasJob::State {
     service::EventHub events;
     std::vector<std::unique_ptr<Camera>> cameras;
     CamerasResult result;
-    // last member: it refers to the cameras
+    // last member, because it refers to the cameras
     std::shared_ptr<StateKeeper> keeper;
 };
 
@@ -502,7 +505,7 @@ using Json = nlohmann::ordered_json;
 
 double per_second(double amount, double seconds) { return seconds > 0 ? amount / seconds : 0; }
 
-// Totals, with members as in a single camera's statistics.
+// Returns the totals with the same member names as a single camera's statistics.
 Json total_json(const CamerasTotal& total) {
     return {{"frames", total.frames},       {"drops", total.drops},
             {"seconds", total.seconds},     {"fps", per_second(static_cast<double>(total.frames), total.seconds)},

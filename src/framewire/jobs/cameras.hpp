@@ -22,63 +22,66 @@
 
 namespace framewire::jobs {
 
-/// One of the cameras that a listener serves. It runs a BroadcastJob, and a new one each time the size of the frames
-/// changes or control requests need a restart; or it runs a RelayJob if the source is a stream of another server.
+/// One of the cameras that a listener serves. It runs one BroadcastJob after another: a new one starts whenever the
+/// frame size changes or control requests need a restart. If the source is a stream of another server, it runs a
+/// RelayJob instead.
 class Camera {
 public:
-    /// Does not open anything yet. `options` name the stream; the files of their job are not written. `requested` are
-    /// persisted settings. The listener must outlive the camera.
+    /// Stores the options without opening anything. `options.server.stream` is the camera's name; the statistics file
+    /// of `options.job` is not written. `requested` are persisted settings. The listener must outlive the camera.
     Camera(const BroadcastOptions& options, net::Listener& listener, const service::LiveOptions& live = {},
            LiveSettings requested = {});
     ~Camera();
 
-    /// Name of the stream.
+    /// Returns the name of the stream.
     const std::string& name() const { return options_.server.stream; }
-    /// Opens the source. If `may_come_later`, a camera or network source that is unavailable only causes a warning, and
-    /// run() keeps trying. Throws as BroadcastJob does.
+    /// Opens the source. If `may_come_later` is true, an unavailable camera or network source only causes a warning,
+    /// and run() keeps trying to open it. Throws as BroadcastJob does.
     void open(bool may_come_later);
-    /// Logs the address for viewers, if the camera is open.
+    /// Logs the address for viewers if the camera is open.
     void tell_address() const;
     /// Serves the camera until the source ends or a stop is requested; may be called once, after open(). Throws the
     /// first error that ended it.
     void run();
 
-    /// Result over all jobs so far; complete after run(), even if it threw.
+    /// Returns the combined result of all jobs so far; complete after run(), even if it threw.
     const BroadcastResult& result() const { return result_; }
-    /// Current statistics over all jobs; from any thread.
+    /// Returns the current statistics over all jobs. Callable from any thread.
     StatisticsSnapshot figures() const { return statistics_->snapshot(); }
 
-    /// The camera for queries and control requests. Callers may keep it, but requests fail after this object ended.
+    /// Returns the interface for queries and control requests. Callers may keep it, but requests fail once this camera
+    /// has been destroyed.
     const std::shared_ptr<ServedCamera>& live() const { return live_; }
 
 private:
     bool open_with_patience();
     void make_job();
-    // Makes a BroadcastJob with the requested settings, or without those that do not fit.
+    // Makes a BroadcastJob with the requested settings; settings that do not fit are dropped.
     std::unique_ptr<BroadcastJob> job_as_requested();
-    // Makes the next job if the last one ended for a new size or for requests.
+    // Makes the next job if the last one ended for a new frame size or for control requests. Returns false if the
+    // camera has ended.
     bool go_on();
-    // Makes the next job; a recording file that cannot be written does not prevent it.
+    // Makes the next job. Continues without a recording if its file cannot be written.
     void make_next_job();
-    // Keeps the first error of a recording, to throw it at the end.
+    // Stores the first recording error, which run() throws at the end.
     void note_recording_failure(const std::exception_ptr& failure);
     // Runs a job and merges its result into result_.
     template <class Job>
     void run_job(Job& job);
-    // Runs the relay and reconnects it after a loss.
+    // Runs the relay and reconnects it if the upstream stream is lost.
     void run_relay();
     // Returns true if the source is a stream of another server.
     bool relays() const;
 
     BroadcastOptions options_;
-    // recording option as given
+    // recording option as given by the user
     std::string record_;
     int recordings_ = 1;
-    // frames of earlier jobs
+    // number of frames sent by earlier jobs
     std::int64_t counted_frames_ = 0;
     std::shared_ptr<Statistics> statistics_ = std::make_shared<Statistics>();
     std::shared_ptr<ServedCamera> live_;
-    // first failed recording; the camera continued without it
+    // error of the first recording that failed; the camera continues without that recording
     std::exception_ptr recording_failure_;
     std::unique_ptr<BroadcastJob> job_;
     // at most one of `job_` and `relay_` is set
@@ -86,24 +89,24 @@ private:
     BroadcastResult result_;
 };
 
-/// Returns the text of a recording's sink for part `number` (at least 2): `day.fwd:key=2` becomes `day-2.fwd:key=2`.
-/// Throws as fwd::parse_record() does.
+/// Returns the text of the recording option for part `number`, which is at least 2: `day.fwd:key=2` becomes
+/// `day-2.fwd:key=2`. Throws as fwd::parse_record() does.
 std::string recording_part(const std::string& text, int number);
 
-/// A text that may belong to one camera: "NAME=REST".
+/// Option text that may apply to a single camera: "NAME=REST".
 struct CameraText {
-    /// Empty if no camera is named.
+    /// Camera name; empty if the text applies to all cameras.
     std::string name;
-    /// The text without the name.
+    /// Text after "NAME=".
     std::string rest;
 };
 
-/// Splits the text of a source. The part before the first = is a name if it is a valid stream name (A-Z a-z 0-9 . _ -)
-/// and no file has the whole text as its path. Thus `synth:size=64x48`, URLs and paths with a / before the = have no
-/// name.
+/// Splits the text of a source. The text before the first = is a camera name if it is a valid stream name (A-Z a-z 0-9
+/// . _ -) and the whole text is not the path of an existing file. Thus `synth:size=64x48`, URLs, and paths with a /
+/// before the = have no name.
 CameraText camera_source(std::string_view text);
 
-/// Splits the text of another option of cameras; only one of `names` counts as a name.
+/// Splits the text of another camera option. Only an element of `names` counts as a camera name.
 CameraText camera_text(std::string_view text, std::span<const std::string> names);
 
 /// Returns `text` with each {name} replaced by `name`.
@@ -111,15 +114,15 @@ std::string with_camera_name(std::string_view text, std::string_view name);
 
 /// Options of a CamerasJob: any number of cameras on one port.
 struct CamerasOptions {
-    /// Statistics file, progress and stop token of the whole job; each camera has its own other options.
+    /// Statistics file, progress and stop token for the whole job. All other options are per camera.
     JobOptions job{};
     net::ListenerOptions listener{};
-    /// One element per camera, named by its `server.stream`. Other members of `server`, and the statistics file,
-    /// progress and stop token of its job, are ignored.
+    /// Options of each camera, which is named by its `server.stream`. Other members of `server` are ignored, and so are
+    /// the statistics file, progress and stop token in the camera's own `job`.
     std::vector<BroadcastOptions> cameras{};
-    /// Files for control requests. Persisted settings are applied from the first frame on, as far as they fit.
+    /// Files that control requests use. Persisted settings that fit the cameras apply from the first frame on.
     service::LiveOptions live{};
-    /// If true, the page, the API and other HTTP routes are served at the same address.
+    /// If true, the listener also serves the page, the API and other HTTP routes.
     bool web = true;
     /// Events of cameras with a detector. Relayed streams have none.
     service::EventOptions events{};
@@ -132,7 +135,7 @@ JobFiles files_of(const CamerasOptions& options);
 struct CameraResult {
     std::string name;
     BroadcastResult broadcast{};
-    /// Error message, if the camera failed.
+    /// Error message if the camera failed.
     std::optional<std::string> failure{};
 };
 
@@ -151,46 +154,46 @@ struct CamerasResult {
     std::vector<CameraResult> cameras;
     CamerasTotal total{};
     net::ServerMetrics viewers{};
-    /// Set if a camera has a detector.
+    /// Present if a camera has a detector.
     std::optional<service::EventStatistics> events{};
-    /// Set if a broker receives events.
+    /// Present if events are published to a broker.
     std::optional<service::MqttStatistics> mqtt{};
 };
 
-/// Returns the result as JSON: the total's fields and fps, viewers_total, and in `cameras` one object per camera name,
-/// with `failure` if it failed. For a single camera only that camera's object is returned. Both forms have `events` and
-/// `mqtt` if there are any.
+/// Returns the result as JSON: the fields of CamerasTotal, fps, viewers_total, and an object `cameras` with one entry
+/// per camera name, which has `failure` if that camera failed. For a single camera only the object of that camera is
+/// returned. Both forms have `events` and `mqtt` if those statistics exist.
 std::string to_json(const CamerasResult& result);
 
-/// Serves cameras, each with its own filters, detector and encoder, to any number of viewers, who select them by name.
-/// A camera that fails or ends does not end the others. A job runs once.
+/// Serves cameras, each with its own filters, detector and encoder, to any number of viewers, who select a camera by
+/// name. If a camera fails or ends, the others continue. A job runs once.
 ///
-/// While a camera or network source is lost, its stream shows "no signal", and opening it is retried with pauses from
-/// 0.1 s to 10 s, for as long as its options say; default: forever. If it comes back with another frame size, it
-/// continues under its name as a new stream, and its recording continues in a new file (recording_part()). If there are
-/// several cameras, one that is unavailable at the start may come later.
+/// While a camera or network source is lost, its stream shows "no signal" and the source is reopened with pauses from
+/// 0.1 s to 10 s, for the time set by its options; default: forever. If it comes back with another frame size, a new
+/// stream continues under the same name, and the recording continues in a new file (recording_part()). If there are
+/// several cameras, one that is unavailable at the start may be opened later.
 class CamerasJob {
 public:
-    /// Listens and opens all cameras, in parallel. Throws Error{usage} if there is no camera or if names are invalid or
-    /// not unique; as check_events(), net::Listener and MqttPublisher do; and as BroadcastJob does for the first camera
-    /// that cannot be opened.
+    /// Starts listening and opens all cameras in parallel. Throws Error{usage} if there is no camera or if names are
+    /// invalid or not unique; as check_events(), net::Listener and MqttPublisher do; and as BroadcastJob does for the
+    /// first camera that cannot be opened.
     explicit CamerasJob(const CamerasOptions& options);
     ~CamerasJob();
 
-    /// Address of the listener.
+    /// Returns the address of the listener.
     const net::Address& address() const;
 
-    /// Events of the cameras. Valid as long as the job.
+    /// Returns the events of all cameras. Valid as long as the job exists.
     const service::EventHub& events() const;
-    /// Counters of the broker's publisher; empty if there is none.
+    /// Returns the counters of the MQTT publisher; empty if there is no broker.
     std::optional<service::MqttStatistics> mqtt() const;
 
-    /// All cameras, for queries and control requests. Requests fail after the job was destroyed.
+    /// Returns all cameras, for queries and control requests. Requests fail once the job has been destroyed.
     std::vector<std::shared_ptr<service::LiveCamera>> live() const;
 
     /// Serves until all cameras have ended; may be called once. Throws the error of the first camera that failed.
     const CamerasResult& run();
-    /// Result of run(), valid even if it threw.
+    /// Returns the result of run(), which is valid even if run() threw.
     const CamerasResult& result() const;
 
 private:
@@ -198,11 +201,11 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Returns the totals so far; from any thread.
+/// Returns the totals so far. Callable from any thread.
 CamerasTotal total_of(const std::vector<std::unique_ptr<Camera>>& cameras);
 
-/// Returns lines for Progress: the total as text, and as JSON the total with each camera's progress_json() in
-/// `cameras`. Refers to `cameras`.
+/// Returns lines for Progress: the totals as text, or as JSON with the progress_json() of each camera in `cameras`.
+/// Refers to `cameras`.
 ProgressLines progress_lines(const std::vector<std::unique_ptr<Camera>>& cameras);
 
 }  // namespace framewire::jobs

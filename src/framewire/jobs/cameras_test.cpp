@@ -75,7 +75,7 @@ protected:
         return options;
     }
 
-    // Everything that a viewer sees of one camera: pictures by frame number.
+    // Returns all pictures that a viewer sees of one camera, by frame number.
     static std::map<std::int64_t, Bytes> see(const net::Address& address, const std::string& name) {
         net::Client client({address, name});
         std::map<std::int64_t, Bytes> seen;
@@ -147,7 +147,7 @@ TEST_P(Cameras, KeepStreamsOfEqualShapeApart) {
     }
 }
 
-// The other camera's viewer receives its whole stream, and the error is thrown at the end.
+// The other camera's viewer receives its whole stream, and the failed camera's error is thrown at the end.
 TEST_P(Cameras, ContinueAfterOneFails) {
     auto both = options({{"broken", broken_source(3)}, {"whole", camera()}});
     both.cameras[0].wait_for_viewers = 0;

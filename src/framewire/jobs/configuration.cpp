@@ -40,26 +40,26 @@ using Kind = DocumentNode::Kind;
 
 constexpr std::string_view listed_zones = "roi", region_picture = "roi-mask";
 
-// Returns the entry of this key; null if there is none.
+// Returns the map's entry with this key; null if there is none.
 const DocumentEntry* entry_of(const DocumentNode& map, std::string_view key) {
     for (const auto& entry : map.entries)
         if (entry.key == key) return &entry;
     return nullptr;
 }
 
-// Returns a value as settings expect it: flags as 1 and 0.
+// Returns a value in the form that settings expect: a flag as 1 or 0.
 std::string text_of(const ParameterInfo& info, const DocumentNode& value) {
     if (info.type != ParameterInfo::Type::flag) return value.text;
     if (value.text == "true") return "1";
     return value.text == "false" ? "0" : value.text;
 }
 
-// Fills a Configuration from the document and notes every problem with its position.
+// Fills a Configuration from the document and records every problem with its position.
 class Reader {
 public:
     Reader(Configuration& configuration, const JobOptions& job) : result_(configuration), job_(job) {}
 
-    // Reads the top level: settings of the server first, then the defaults, then each camera.
+    // Reads the top level: first the server's settings, then the defaults, then each camera.
     void read(const DocumentNode& root) {
         if (root.kind != Kind::map) return problem(root.place, "expected a map with 'cameras'");
         for (const auto& entry : root.entries)
@@ -81,12 +81,12 @@ public:
     }
 
 private:
-    // Notes a problem, except while the defaults are applied again to each camera.
+    // Records a problem, unless the defaults are being applied to a camera.
     void problem(const TextPlace& place, std::string text) {
         if (!silent_) result_.problems.push_back({place, std::move(text)});
     }
 
-    // Notes what `body` throws as a problem at this place.
+    // Runs `body` and records what it throws as a problem at this position.
     template <class Body>
     void attempt(const TextPlace& place, const Body& body) {
         try {
@@ -98,21 +98,21 @@ private:
         }
     }
 
-    // Returns true if the value is a map; otherwise notes a problem.
+    // Returns true if the value is a map; otherwise records a problem.
     bool is_map(const DocumentEntry& entry) {
         if (entry.value.kind == Kind::map) return true;
         problem(entry.place, fmt::format("{} needs 'key: value' lines below it", in_quotes(entry.key)));
         return false;
     }
 
-    // Returns true if the value is a text; otherwise notes a problem.
+    // Returns true if the value is a text; otherwise records a problem.
     bool is_text(const DocumentEntry& entry) {
         if (entry.value.kind == Kind::text) return true;
         problem(entry.place, fmt::format("{} needs one value", in_quotes(entry.key)));
         return false;
     }
 
-    // Returns `others` and the names of the settings, for messages.
+    // Returns `others` followed by the names of the settings, for messages.
     template <class Target>
     static std::vector<std::string_view> names_of(const std::vector<Setting<Target>>& settings,
                                                   std::vector<std::string_view> others) {
@@ -120,7 +120,7 @@ private:
         return others;
     }
 
-    // Notes that a key is not known, with the closest known key or a list of all.
+    // Records that a key is unknown, and suggests the closest known key or lists all of them.
     void unknown(const DocumentEntry& entry, const std::vector<std::string_view>& known) {
         const auto nearest = did_you_mean(entry.key, known);
         problem(entry.place,
@@ -128,7 +128,7 @@ private:
                             nearest.empty() ? fmt::format("; allowed: {}", fmt::join(known, ", ")) : nearest));
     }
 
-    // Applies an entry to the setting of its name. Returns false if there is none.
+    // Applies an entry to the setting with its name. Returns false if there is no such setting.
     template <class Target>
     bool take(const DocumentEntry& entry, const std::vector<Setting<Target>>& settings, Target& target) {
         for (const auto& setting : settings) {
@@ -148,7 +148,7 @@ private:
         return false;
     }
 
-    // Reads the defaults once without a camera, so that each of their problems is noted exactly once.
+    // Reads the defaults once without a camera, so that each of their problems is recorded exactly once.
     void check_defaults(const DocumentNode& defaults) {
         CameraSettings settings;
         for (const auto& entry : defaults.entries)
@@ -174,7 +174,8 @@ private:
         attempt(entry.value.place, [&] { check_served_source(entry.value.text); });
     }
 
-    // Applies the chain: one text, or a list whose elements are checked one by one for precise positions.
+    // Applies the chain: either one text, or a list whose elements are checked one by one so that problems have precise
+    // positions.
     void take_filters(const DocumentEntry& entry, CameraSettings& settings) {
         auto texts = entry.value.items;
         if (entry.value.kind != Kind::list) {
@@ -190,7 +191,7 @@ private:
         settings.input.filters = chain;
     }
 
-    // Applies a map of detector settings; it switches detection on.
+    // Applies a map of detector settings, which also enables detection.
     void take_detector(const DocumentNode& map, CameraSettings& settings) {
         settings.detects = true;
         auto& detector = settings.detector;
@@ -206,7 +207,7 @@ private:
         attempt(map.place, [&] { detector_of(detector, ""); });
     }
 
-    // Applies one region of interest, or a list of them.
+    // Applies one region of interest or a list of them.
     void take_zones(const DocumentEntry& entry, DetectorSettings& detector) {
         auto zones = entry.value.items;
         if (entry.value.kind != Kind::list) zones = {entry.value};
@@ -230,11 +231,11 @@ private:
         unknown(entry, known);
     }
 
-    // Reads one camera. Defaults are applied for the keys that the camera does not have.
+    // Reads one camera. Defaults apply to the keys that the camera does not set.
     void read_camera(const DocumentEntry& camera, const DocumentNode* defaults) {
         CameraSettings settings;
         if (!net::is_stream_name(camera.key)) attempt(camera.place, [&] { net::validate_stream_name(camera.key); });
-        // problems of the defaults were noted once by check_defaults()
+        // check_defaults() has already recorded the problems of the defaults
         if (defaults) {
             silent_ = true;
             for (const auto& entry : defaults->entries)
@@ -246,7 +247,7 @@ private:
             problem(camera.place, fmt::format("camera {} has no source", in_quotes(camera.key)));
         try {
             result_.cameras.push_back(broadcast_of(settings, camera.key, job_, ""));
-            // a problem of the detector was noted before, at a better position
+            // a problem of the detector has already been recorded at a more precise position
         } catch (const Error& error) {
             const auto reported = [&](const ConfigurationProblem& problem) { return problem.text == error.what(); };
             if (std::ranges::none_of(result_.problems, reported)) problem(camera.place, error.what());
@@ -255,7 +256,7 @@ private:
 
     Configuration& result_;
     const JobOptions& job_;
-    // true while defaults are applied, whose problems have been noted before
+    // true while defaults are applied to a camera
     bool silent_ = false;
 };
 
@@ -291,7 +292,7 @@ Configuration read_configuration(const std::string& path, const JobOptions& job)
     return parse_configuration(text, path, job);
 }
 
-// A region is given as rectangles or as a picture, not both.
+// A region is given either as rectangles or as a picture.
 DetectorOptions detector_of(const DetectorSettings& settings, std::string_view dashes) {
     DetectorOptions options{.parameters = detector_parameters(settings.parameters), .region = {}};
     if (!settings.zones.empty() && !settings.region_path.empty())
@@ -308,10 +309,10 @@ DetectorOptions detector_of(const DetectorSettings& settings, std::string_view d
 
 namespace {
 
-// yaml-cpp counts from 0.
+// yaml-cpp counts lines and columns from 0.
 TextPlace place_of(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1}; }
 
-// Builds nodes from parser events. Aliases are rejected, because a small text could expand to a huge document.
+// Builds nodes from parser events. Rejects aliases, because they could expand a small text to a huge document.
 class DocumentBuilder final : public YAML::EventHandler {
 public:
     explicit DocumentBuilder(const std::string& name) : name_(name) {}
@@ -320,7 +321,7 @@ public:
 
     void OnDocumentStart(const YAML::Mark&) override {}
     void OnDocumentEnd() override {}
-    // An empty value, as in `key:` without text.
+    // Adds an empty value, as in `key:` without text.
     void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { put({.place = place_of(mark), .entries = {}}); }
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
         refuse(place_of(mark), "an alias (*name) is not supported here");
@@ -345,7 +346,7 @@ private:
     // A list or map whose end has not been parsed yet.
     struct Open {
         DocumentNode node;
-        // for a map: the entry whose value comes next
+        // for a map: the entry that waits for its value
         std::optional<DocumentEntry> entry{};
     };
 
@@ -359,12 +360,12 @@ private:
             refuse(place_of(mark), fmt::format("a tag ({}) is not supported here", in_quotes(tag)));
     }
 
-    // Returns true if the next scalar is a key of the innermost open map.
+    // Returns true if the next scalar is a key: the innermost open container is a map that does not wait for a value.
     bool takes_key() const {
         return !open_.empty() && open_.back().node.kind == DocumentNode::Kind::map && !open_.back().entry;
     }
 
-    // Starts an entry of the innermost map; keys must be unique.
+    // Starts an entry of the innermost map. Throws if the key already exists.
     void take_key(const TextPlace& place, const std::string& key) {
         for (const auto& entry : open_.back().node.entries)
             if (entry.key == key)
@@ -383,14 +384,14 @@ private:
         open_.push_back({{.kind = kind, .place = place_of(mark), .entries = {}}});
     }
 
-    // Closes the innermost list or map and adds it to the one around it.
+    // Closes the innermost list or map and adds it to its parent.
     void end() {
         auto node = std::move(open_.back().node);
         open_.pop_back();
         put(std::move(node));
     }
 
-    // Adds a complete value to the innermost list or map; without one it is the document itself.
+    // Adds a complete value to the innermost list or map, or makes it the document if none is open.
     void put(DocumentNode node) {
         if (open_.empty()) {
             root_ = std::move(node);
@@ -406,7 +407,7 @@ private:
         open.node.entries.push_back(*std::exchange(open.entry, std::nullopt));
     }
 
-    // Keys are compared pairwise, which is fast enough up to this number.
+    // Keys are compared pairwise, which is fast enough for this many entries.
     static constexpr std::size_t most_entries = 1000;
 
     const std::string& name_;
@@ -441,7 +442,8 @@ using Type = ParameterInfo::Type;
 
 constexpr std::string_view no_discovery = "none";
 
-// Returns what is wrong with a broker's address; the message never contains the text.
+// Returns an error message for a broker's address; empty if it is valid. The message never contains the text, which may
+// include a password.
 std::string problem_with_broker(const std::string& text) {
     try {
         service::parse_mqtt_address(text);
@@ -451,14 +453,14 @@ std::string problem_with_broker(const std::string& text) {
     return {};
 }
 
-// Returns what is wrong with a discovery prefix.
+// Returns an error message for a discovery prefix; empty if it is valid.
 std::string problem_with_discovery(const std::string& text) {
     return net::is_stream_name(text)
                ? std::string()
                : "the first level of Home Assistant's topics must be 1 to 64 characters of A-Z a-z 0-9 . _ -, or none";
 }
 
-// Settings of the MQTT broker.
+// Returns the settings of the MQTT broker.
 std::vector<Setting<service::EventOptions>> mqtt_settings() {
     return {
         {{.name = "mqtt",
@@ -509,7 +511,7 @@ std::vector<Setting<service::EventOptions>> mqtt_settings() {
          [](service::EventOptions& events, const std::string& text) { events.mqtt.spool_file = text; }}};
 }
 
-// Settings of events and motion, followed by those of the broker.
+// Returns the settings of events and motion, followed by those of the MQTT broker.
 std::vector<Setting<service::EventOptions>> make_event_settings() {
     constexpr double most_hold_seconds = 3600;
     std::vector<Setting<service::EventOptions>> settings = {
@@ -570,7 +572,7 @@ namespace {
 
 using Type = ParameterInfo::Type;
 
-// Each problem_with function returns what is wrong with a text; empty if it is valid.
+// Each problem_with function returns an error message for a text; empty if the text is valid.
 std::string problem_with_time(const std::string& text) {
     return parse_seconds(text) ? std::string()
                                : fmt::format("{} is not a time; allowed: {}", in_quotes(text), allowed_seconds);
@@ -590,7 +592,7 @@ std::string problem_with_refinement(const std::string& text) {
                              codec::Refiner::least_seconds, codec::Refiner::most_seconds);
 }
 
-// Makes a check from a function that parses a text: the problem is what it throws.
+// Makes a check from a parsing function: the check returns the message of the Error that the function throws.
 template <class Read>
 std::function<std::string(const std::string&)> problem_of(Read read) {
     return [read](const std::string& text) {
@@ -603,7 +605,7 @@ std::function<std::string(const std::string&)> problem_of(Read read) {
     };
 }
 
-// Splits a list at its commas; empty elements are kept.
+// Splits a list at its commas. Empty elements are kept.
 std::vector<std::string> split_names(const std::string& text) {
     std::vector<std::string> names(1);
     for (const char letter : text) {
@@ -623,7 +625,7 @@ bool is_host_name(const std::string& text) {
     });
 }
 
-// "/cams/" means "/cams", and "/" means no base path.
+// Removes the trailing slash of a base path: "/cams/" means "/cams", and "/" means no base path.
 std::string base_path_of(const std::string& text) {
     return text.ends_with('/') ? text.substr(0, text.size() - 1) : text;
 }
@@ -639,13 +641,14 @@ std::string problem_with_patience(const std::string& text) {
                                          in_quotes(text), problem);
 }
 
-// Converts a checked text to the time for which reconnecting is tried.
+// Converts a checked text to the time for which reconnecting is attempted.
 std::chrono::milliseconds patience_of(const std::string& text) {
     if (text == for_ever) return SourceOptions::for_ever;
     return std::chrono::milliseconds(std::llround(1000 * number_in<double>(text).value()));
 }
 
-// Settings of a camera: one per encoder parameter, then those of the stream, the recording and control requests.
+// Returns the settings of a camera: one per encoder parameter, then those of the stream, the recording and control
+// requests.
 std::vector<Setting<CameraSettings>> make_camera_settings() {
     std::vector<Setting<CameraSettings>> settings;
     for (const auto& info : codec::encoder_fields().infos())

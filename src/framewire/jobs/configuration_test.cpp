@@ -27,7 +27,7 @@ void expect_problem(const std::string& text, const std::string& place, const std
     EXPECT_NE(problems.front().find(words), std::string::npos) << problems.front();
 }
 
-// Returns the error for a text that is not a document at all.
+// Checks the error message for a text that is not a valid document.
 void expect_refusal(const std::string& text, const std::string& words) {
     std::string message;
     EXPECT_EQ(error_of([&] { parse_configuration(text, "x"); }, &message), ErrorCode::config) << text.substr(0, 80);
@@ -136,7 +136,7 @@ cameras:
     EXPECT_FALSE(configuration.cameras[1].input.accepts_control);
 }
 
-// A camera's own setting replaces the default, whichever of its names each of them has.
+// A camera's own setting overrides the default, whichever of the setting's two names each of them uses.
 TEST(Configuration, ReplacesDefaultsByEitherName) {
     for (const auto* names : {"refresh refine", "refine refresh"}) {
         const std::string first(names, std::string_view(names).find(' ')), second(names + first.size() + 1);

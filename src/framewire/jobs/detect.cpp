@@ -19,14 +19,14 @@
 #include <utility>
 #include <vector>
 
-// Objects are found per frame by a FrameDetector, and records, masks, label images and annotated frames are written in
+// A FrameDetector finds the objects of each frame. Records, masks, label images and annotated frames are written in
 // frame order.
 
 namespace framewire::jobs {
 
 namespace {
 
-// Makes label images from bit masks. Runs on the CPU: the masks are on the host already when frames are sent.
+// Makes label images from bit masks. Runs on the CPU, because the masks are already on the host when frames are sent.
 class LabelImager {
 public:
     LabelImager(int connectivity, const Shape& frame, int threads)
@@ -49,7 +49,7 @@ private:
 
 }  // namespace
 
-// Members are opened in this order: the source first, outputs last.
+// Members are opened in the order of declaration: the source first, outputs last.
 struct DetectJob::State {
     explicit State(const DetectOptions& options);
 
@@ -60,7 +60,7 @@ struct DetectJob::State {
     FrameJob<FilteredInput> job;
     std::unique_ptr<FrameDetector> detector;
     VideoOutput annotated, masks;
-    HostImage mask;  // the last one, unpacked
+    HostImage mask;  // the last mask, unpacked
     std::optional<LabelImager> imager;
     LabelOutput labels;
     std::optional<DetectSteps> steps;
@@ -105,7 +105,7 @@ void DetectJob::State::run() {
         result);
 }
 
-// Writes all outputs of one frame. The boxes are drawn last, because they change the frame.
+// Writes all outputs of one frame. Boxes are drawn last, because drawing changes the frame.
 void DetectJob::State::send(InputFrame& frame, const FrameTime& time, const FrameObjects& found) {
     const auto objects = found.objects();
     const auto& shape = job.input().shape();
@@ -224,7 +224,7 @@ void add_input_files(JobFiles& files, const DetectorOptions& options) {
 
 namespace {
 
-// Returns the path of a step's video, or the pattern of its images.
+// Returns the path of a step's video, or the file name pattern of its images.
 std::string path_of_step(const DetectStepsOptions& options, std::string_view name) {
     const bool pictures = options.format == "png" || options.format == "jpg";
     const std::string path =
@@ -234,7 +234,7 @@ std::string path_of_step(const DetectStepsOptions& options, std::string_view nam
 
 }  // namespace
 
-// The steps need a detector of their own on the CPU, whatever backend the job uses.
+// The steps need a separate detector on the CPU, whichever backend the job uses.
 DetectSteps::DetectSteps(const DetectStepsOptions& options, const DetectorOptions& detector, const Shape& frame,
                          Rational rate, int threads, const SinkOptions& sinks, const std::stop_token& stop)
     : executor_(BackendChoice::cpu, threads),

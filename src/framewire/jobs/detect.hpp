@@ -22,8 +22,8 @@
 
 namespace framewire::jobs {
 
-/// Region in which objects are detected: the whole frame, the union of some rectangles, or the pixels that are not
-/// black in a picture, given as a path that open_source() takes.
+/// Region in which objects are detected: the whole frame, a union of rectangles, or the non-black pixels of a picture,
+/// given as a path for open_source().
 using DetectorRegion = std::variant<std::monostate, std::vector<Zone>, std::string>;
 
 /// Options of motion detection.
@@ -35,16 +35,16 @@ struct DetectorOptions {
 /// Adds the pictures that these options read to `files`.
 void add_input_files(JobFiles& files, const DetectorOptions& options);
 
-/// Output of a detector's steps.
+/// Options for writing the intermediate images of the detector's steps.
 struct DetectStepsOptions {
-    /// Optional. Output folder, which is created if necessary; empty: steps are not written.
+    /// Optional. Output folder, created if necessary. Empty: no steps are written.
     std::string folder{};
-    /// File name ending: a video format as in open_sink(), or png or jpg for image sequences such as gray000000.png.
+    /// File extension: a video format as in open_sink(), or png or jpg for image sequences such as gray000000.png.
     std::string format = "mkv";
 };
 
-/// Adds the files that these options write; nothing without a folder. Throws Error{usage} if the format is not
-/// supported.
+/// Adds the files that these options write; adds nothing if there is no folder. Throws Error{usage} if the format is
+/// not supported.
 void add_step_files(JobFiles& files, const DetectStepsOptions& options, const DetectorParameters& detector);
 
 /// Options of a DetectJob.
@@ -52,7 +52,7 @@ struct DetectOptions {
     JobOptions job{};
     InputOptions input{};
     DetectorOptions detector{};
-    /// File for the object records; - is standard output.
+    /// Path of the file for the object records; - is standard output.
     std::string output{"-"};
     RecordFormat format = RecordFormat::jsonl;
     /// Optional. Sink for frames with outlined objects, see open_sink().
@@ -71,9 +71,9 @@ JobFiles files_of(const DetectOptions& options);
 
 /// Outcome of a DetectJob.
 struct DetectResult : JobResult {
-    /// Objects recorded, summed over all frames.
+    /// Number of objects recorded, summed over all frames.
     std::int64_t objects = 0;
-    /// Objects found but not recorded, because their frame had too many.
+    /// Number of objects found but not recorded, because their frames had too many.
     std::int64_t left_out = 0;
 };
 
@@ -81,17 +81,17 @@ struct DetectResult : JobResult {
 /// A job runs once.
 class DetectJob {
 public:
-    /// Opens the source, then everything else, cheap checks first and outputs last. Throws as files_of(), FrameJob,
-    /// make_detector(), open_sink() and OutputFile do.
+    /// Opens the source first and then everything else, cheap checks first and outputs last. Throws as files_of(),
+    /// FrameJob, make_detector(), open_sink() and OutputFile do.
     explicit DetectJob(const DetectOptions& options);
     ~DetectJob();
 
-    /// Runs the job; may be called once. If anything fails, the outputs are completed with what was found before, and
-    /// the first error is thrown. Throws Error{no_input} if the source has no frames.
+    /// Runs the job; may be called once. If a stage fails, the outputs are completed with the results so far, and the
+    /// first error is thrown. Throws Error{no_input} if the source has no frames.
     const DetectResult& run();
-    /// Result of run(), valid even if it threw.
+    /// Returns the result of run(), which is valid even if run() threw.
     const DetectResult& result() const;
-    /// Statistics of the run in progress; from any thread.
+    /// Returns the statistics of the run in progress. Callable from any thread.
     const Statistics& statistics() const;
 
 private:
@@ -100,41 +100,41 @@ private:
 };
 
 /// Returns the detection region for masks of the size of `frame`; empty if detection is not restricted. Reads the
-/// picture if `region` names one. Throws as open_source() and MaskRegion do, and Error{usage} if that picture has
-/// another size.
+/// picture if `region` names one. Throws as open_source() and MaskRegion do, and Error{usage} if the picture's size
+/// differs from the frame's.
 std::optional<MaskRegion> make_region(const DetectorRegion& region, const Shape& frame, Executor& executor,
                                       const std::stop_token& stop);
 
-/// Returns the background picture if `options` name one, else nothing. Throws as open_source() does, and Error{usage}
-/// if the picture has another size.
+/// Returns the background picture if `options` name one; otherwise empty. Throws as open_source() does, and
+/// Error{usage} if the picture's size differs from the frame's.
 std::optional<HostImage> load_background(const DetectorOptions& options, const Shape& frame,
                                          const std::stop_token& stop);
 
-/// Makes a detector for frames of this shape, with its region and background picture read from their files.
-/// `with_masks` keeps the foreground masks for the caller. Throws as MotionDetector and open_source() do, and
-/// Error{usage} if a picture has another size. `executor` must outlive the detector.
+/// Makes a detector for frames of this shape and reads its region and background picture from their files. If
+/// `with_masks` is true, the foreground masks are kept for the caller. Throws as MotionDetector and open_source() do,
+/// and Error{usage} if a picture's size differs from the frame's. `executor` must outlive the detector.
 std::unique_ptr<FrameDetector> make_detector(const DetectorOptions& options, const Shape& frame, Executor& executor,
                                              const std::stop_token& stop, bool with_masks = false);
 
-/// Writes each step of a detector as a video or a sequence of images. The steps are computed again on the CPU.
+/// Writes each step of a detector as a video or an image sequence. The steps are recomputed on the CPU.
 class DetectSteps {
 public:
     /// Opens all outputs. Throws as make_detector() and open_sink() do.
     DetectSteps(const DetectStepsOptions& options, const DetectorOptions& detector, const Shape& frame, Rational rate,
                 int threads, const SinkOptions& sinks, const std::stop_token& stop);
 
-    /// Writes the steps of one frame, given as the detector gets it.
+    /// Writes the steps of one frame, which is the detector's input.
     void write(HostView<const std::uint8_t> frame, const FrameTime& time);
-    /// Completes all outputs. Throws the first error.
+    /// Completes all outputs. Throws the first error after all outputs have been tried.
     void finish(Ending ending);
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     std::int64_t bytes() const;
 
 private:
     Executor executor_;
     std::optional<MaskRegion> region_;
     DetectorSteps steps_;
-    // one per step, in the same order
+    // one output per step, in the order of the steps
     std::vector<VideoOutput> videos_;
 };
 

@@ -43,7 +43,7 @@ TEST_P(Detect, WritesRecordsBoxesAndMasks) {
     EXPECT_EQ(result.description.filters.front().filter, "detect");
 }
 
-// Annotated frames need the whole image; otherwise the detector reads a file's rows as it needs them.
+// Annotated frames need the whole image. Without annotation, the detector reads a file's rows as it needs them.
 TEST_P(Detect, FindsTheSameObjectsByRows) {
     testing::write_video(folder_ / "frames.bgr", {1, height, width, 3}, camera_frames());
     for (const bool mixture : {false, true}) {
@@ -82,7 +82,7 @@ TEST_P(Detect, WritesStepsAndLabelsOfTheRun) {
             EXPECT_EQ(read_video(asked.steps.folder + "/" + name + "%06d.png").frames.size(), std::size_t{frames});
         EXPECT_EQ(std::filesystem::exists(asked.steps.folder + "/gray000000.png"), !mixture);
 
-        // int32 after the header. Each object has as many pixels as its record says.
+        // int32 labels after the header. Each object has as many pixels as its record says.
         const auto file = read_file(asked.labels);
         constexpr std::size_t pixels = std::size_t{frames} * width * height;
         ASSERT_GT(file.size(), 4 * pixels);
@@ -97,7 +97,7 @@ TEST_P(Detect, WritesStepsAndLabelsOfTheRun) {
     }
 }
 
-// If no image is needed, the detector uses a decoder's planes directly.
+// If no image is needed, the detector reads the decoder's planes directly.
 TEST_P(Detect, FindsTheSameObjectsInPlanes) {
     const auto video = folder_ / "film.y4m";
     RunJob({.job = job(), .input = {.source = camera()}, .output = video + ":pixels=yuv420p"}).run();

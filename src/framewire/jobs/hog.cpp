@@ -33,14 +33,14 @@ namespace framewire::jobs {
 
 namespace {
 
-// decoders deliver no more frames in parallel, and each instance takes memory
+// decoders do not deliver more frames in parallel, and each instance needs memory
 constexpr int most_side_by_side = 16;
 
 // Computes the descriptors of several frames in parallel on the CPU, each frame on a single thread. Threads that share
-// a frame have to wait for each other after every step of the algorithm.
+// a frame would have to wait for each other after every step of the algorithm.
 class HogsSideBySide {
 public:
-    // `frames` is the number of frames in parallel.
+    // `frames` is the number of frames to be processed in parallel.
     HogsSideBySide(const HogParameters& parameters, const Shape& frame, int frames) {
         for (int i = 0; i < frames; ++i) {
             all_.push_back(std::make_unique<FrameHog>(parameters, frame, one_thread_));
@@ -50,14 +50,14 @@ public:
 
     int frames() const { return static_cast<int>(all_.size()); }
 
-    // Computes the descriptors of one frame. Called from at most frames() threads at a time.
+    // Computes the descriptors of one frame. At most frames() threads may call it at the same time.
     void run(InputFrame& frame, FrameDescriptors& found) {
         const Lent lent(*this);
         start_on(frame, *lent.hog, found);
     }
 
 private:
-    // Borrows a free instance for the life of this object.
+    // Borrows a free instance for the lifetime of this object.
     struct Lent {
         explicit Lent(HogsSideBySide& of) : owner(&of) {
             const std::lock_guard lock(owner->mutex_);
@@ -89,7 +89,7 @@ struct Described {
 
 }  // namespace
 
-// State of the job. The output is opened last, after everything else succeeded.
+// State of the job. The output is opened last, after everything else has succeeded.
 struct DescribeJob::State {
     explicit State(const DescribeOptions& asked);
 
@@ -101,7 +101,7 @@ struct DescribeJob::State {
     FrameJob<FilteredInput> job;
     int under_way;
     FrameHog hog;
-    // used instead of `hog` if set
+    // used instead of `hog` if present
     std::optional<HogsSideBySide> side_by_side;
     NpyFile output;
     Written written;
@@ -118,7 +118,7 @@ DescribeJob::State::State(const DescribeOptions& asked)
     result.shape = hog.output_shape();
     auto& input = job.input();
     if (hog.goes_by_rows() && options.steps_folder.empty()) input.give_unfiltered_pictures();
-    // The next frame of a live source arrives after this one is done, so threads that share a frame finish it sooner.
+    // Frames of a live source arrive one at a time, so several threads finish a frame sooner if they share it.
     if (input.backend() == Backend::cpu && !input.info().live && input.info().frames != 1)
         side_by_side.emplace(options.hog, input.shape(),
                              std::min(input.executor().pool().threads(), most_side_by_side));
@@ -165,7 +165,7 @@ const Statistics& DescribeJob::statistics() const { return state_->job.statistic
 
 namespace {
 
-// Rejects a source that is not a folder.
+// Returns the files of the job. Rejects a source that is not a folder.
 JobFiles checked_files_of(const DescribeOptions& options) {
     if (!is_folder(options.input.source))
         fail(ErrorCode::usage,
@@ -177,8 +177,8 @@ JobFiles checked_files_of(const DescribeOptions& options) {
 }  // namespace
 
 struct DescribeFolderJob::State {
-    // Results of one image. They share the plan, which is destroyed when the last image of its shape has been written.
-    // The plan waits for its work, so it must be destroyed before the descriptors.
+    // Results of one image. All images of the same shape share the plan, which is destroyed when the last of them has
+    // been written. The plan waits for its work, so it must be destroyed before the descriptors.
     struct Found {
         FrameDescriptors descriptors;
         std::shared_ptr<FrameHog> hog;
@@ -197,7 +197,7 @@ struct DescribeFolderJob::State {
     std::vector<std::string> outputs;
     int under_way;
     std::shared_ptr<FrameHog> hog;
-    // image shape that `hog` was made for
+    // image shape for which `hog` was made
     Shape described{};
     std::int64_t sent_bytes = 0;
     DescribeResult result;
@@ -218,7 +218,7 @@ void DescribeFolderJob::State::run() {
          .make = [] { return Found(); },
          .start = [this](InputFrame& frame, const FrameTime&, Found& found) { start(frame, found); },
          .send = [this](InputFrame& frame, const FrameTime& time, Found& found) { send(frame, time, found); },
-         // each file is completed on its own
+         // each file is completed as soon as it is written
          .finish = [](FirstFailure&, Ending) {}},
         result);
 }
@@ -278,7 +278,7 @@ std::string steps_folder_of(const DescribeOptions& options, std::int64_t frame, 
     return std::filesystem::path(options.steps_folder) / name;
 }
 
-// The CPU has no streams: its threads work on a frame together, or each on a frame of its own.
+// The CPU has no streams: its threads either share a frame or process one frame each.
 int DescribeOptions::frames_under_way_on(Backend backend) const {
     if (!under_way) return frames_under_way(backend);
     describe_fields().check(*this, "hog");
@@ -311,8 +311,8 @@ JobFiles files_of(const DescribeOptions& options) {
 std::vector<std::int64_t> array_shape(const HogShape& shape) { return {shape.rows, shape.columns, shape.values}; }
 
 void DescriptorSummary::add(std::span<const float> values) {
-    // Sixteen independent lanes let the compiler vectorise. A float sum takes only 32 values per lane before it is
-    // added to a double, so the rounding error stays negligible.
+    // Sixteen independent lanes let the compiler vectorise the loop. Each lane sums only 32 values as floats before the
+    // sum is added to a double, so the rounding error stays negligible.
     constexpr std::size_t lanes = 16, turn = 32 * lanes;
     float largest[lanes] = {};
     for (std::size_t begin = 0; begin < values.size(); begin += turn) {
@@ -321,7 +321,7 @@ void DescriptorSummary::add(std::span<const float> values) {
         auto at = begin;
         for (; at + lanes <= end; at += lanes)
             for (std::size_t lane = 0; lane < lanes; ++lane) {
-                // Copied to a value, because the compiler does not vectorise the loop over references.
+                // Copied to a local value, because the compiler does not vectorise the loop over references.
                 const float value = values[at + lane];
                 largest[lane] = std::max(largest[lane], value);
                 sums[lane] += value;
@@ -343,7 +343,7 @@ StepFrames::StepFrames(std::string_view text) {
              "frames {} {}; allowed: numbers from 0 and ranges of them, {} frames at most: 0,10,20-29", in_quotes(text),
              why, most);
     };
-    // Counted before the ranges are stored, so that a huge range is rejected at once.
+    // Frames are counted before the ranges are stored, so that a huge range is rejected at once.
     std::int64_t count = 0;
     for (auto rest = text;;) {
         const auto one = rest.substr(0, rest.find(','));
@@ -411,7 +411,7 @@ const ParameterFields<TrainOptions>& train_fields() {
 }
 namespace {
 
-// Lists a folder; images are loaded when the training needs them.
+// Lists the images of a folder; they are loaded when the training needs them.
 TrainingImages images_of(const std::string& folder, const std::stop_token& stop) {
     return {images_in(folder), [stop](const std::string& path) {
                 const auto source = open_source(path, {.stop = stop});
@@ -453,7 +453,7 @@ TrainJob::State::State(const TrainOptions& asked)
       executor(BackendChoice::cpu, options.threads) {
     files_of(options).require_different();
     window_shape(options.window);
-    // Opened and dropped: an unwritable path is reported before the training.
+    // Opened and closed again, so that an unwritable path is reported before the training.
     const OutputFile can_be_written(options.output, files());
     if (!options.curve.empty()) curve_file.emplace(options.curve, files());
 }

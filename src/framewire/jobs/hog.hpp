@@ -25,38 +25,39 @@ namespace framewire::jobs {
 /// Largest value and mean of all descriptors of a run.
 class DescriptorSummary {
 public:
-    /// Adds the values of one frame. They must not be negative.
+    /// Adds the values of one frame, which must not be negative.
     void add(std::span<const float> values);
 
-    /// Number of frames added.
+    /// Returns the number of frames added.
     std::int64_t frames() const { return frames_; }
-    /// Largest value; 0 without frames.
+    /// Returns the largest value; 0 if there are no frames.
     float largest() const { return largest_; }
-    /// Mean of all values; 0 without frames.
+    /// Returns the mean of all values; 0 if there are no frames.
     double mean() const { return values_ > 0 ? sum_ / static_cast<double>(values_) : 0; }
 
 private:
     std::int64_t frames_ = 0, values_ = 0;
-    // no value is negative
+    // starts at 0, because no value is negative
     float largest_ = 0;
     double sum_ = 0;
 };
 
-/// Set of frames whose steps are drawn. The empty set means the first frame, without its own subfolder.
+/// Set of frames whose steps are drawn. The empty set selects the first frame, whose pictures are written without a
+/// subfolder.
 class StepFrames {
 public:
-    /// Limit for the number of frames.
+    /// Maximum number of frames.
     static constexpr std::int64_t most = 10'000;
 
-    /// The empty set.
+    /// Makes the empty set.
     StepFrames() = default;
-    /// Parses frame numbers, counted from 0, and ranges of them: "0,10,20-29". Throws Error{usage} for any other text,
-    /// for repeated frames, and for more than `most` frames.
+    /// Parses frame numbers, counted from 0, and ranges of them: "0,10,20-29". Throws Error{usage} if the text is
+    /// malformed, repeats a frame, or names more than `most` frames.
     explicit StepFrames(std::string_view text);
 
-    /// Returns true if no frame was named.
+    /// Returns true if the set is empty.
     bool empty() const { return ranges_.empty(); }
-    /// Returns true if the set has this frame.
+    /// Returns true if the set contains this frame.
     bool contains(std::int64_t frame) const;
     /// Calls take(frame) for each frame, in ascending order.
     template <class Take>
@@ -66,7 +67,7 @@ public:
     }
 
 private:
-    // first and last frame of each range, sorted; ranges do not overlap
+    // first and last frame of each range, sorted and without overlaps
     std::vector<std::pair<std::int64_t, std::int64_t>> ranges_;
 };
 
@@ -84,27 +85,29 @@ struct DescribeOptions {
     JobOptions job{};
     InputOptions input{};
     HogParameters hog{};
-    /// A .npy file, or the output folder of a DescribeFolderJob.
+    /// Path of a .npy file, or the output folder of a DescribeFolderJob.
     std::string output{};
     /// Optional. Folder for pictures of the algorithm's steps.
     std::string steps_folder{};
-    /// Frames whose steps are drawn, each in its own subfolder. Empty: the first frame, without a subfolder.
+    /// Frames whose steps are drawn, each in its own subfolder. Empty: only the first frame, without a subfolder.
     StepFrames steps_of{};
-    /// Optional. Number of frames in flight. Default: as many as suit the backend.
+    /// Optional. Number of frames in flight. Default: the number that suits the backend.
     std::optional<int> under_way{};
 
-    /// Returns the number of frames in flight. Throws Error{usage} if it is more than the backend supports.
+    /// Returns the number of frames in flight. Throws Error{usage} if the requested number is more than the backend
+    /// supports.
     int frames_under_way_on(Backend backend) const;
 };
 
-/// Range and help of `under_way`, which is called `streams` on the command line.
+/// Returns range and help text of `under_way`, which is called `streams` on the command line.
 const ParameterFields<DescribeOptions>& describe_fields();
 
-/// Returns the files that these options read and write; if the output is a folder, one file per image.
+/// Returns the files that these options read and write. If the output is a folder, these include one output file per
+/// image.
 JobFiles files_of(const DescribeOptions& options);
 
 /// Returns the folder for the step pictures of a frame: a subfolder named after the frame's number or, for a folder of
-/// images, after the `image`. Empty if they are not wanted.
+/// images, after `image`. Returns an empty path if no pictures are written for this frame.
 std::string steps_folder_of(const DescribeOptions& options, std::int64_t frame, const std::string& image = {});
 
 /// Outcome of a DescribeJob or DescribeFolderJob.
@@ -114,25 +117,25 @@ struct DescribeResult : JobResult {
     std::optional<HogShape> shape{};
 };
 
-/// Returns the shape of one frame's array: rows x columns x values. A video's array has the number of frames before
-/// these.
+/// Returns the shape of one frame's array: rows x columns x values. The array of a video has an additional leading axis
+/// of frames.
 std::vector<std::int64_t> array_shape(const HogShape& shape);
 
 /// Computes HOG descriptors (Dalal and Triggs 2005) of the filtered frames of a source and writes them as one .npy file
 /// of float32. The array of a video or folder has a leading axis of frames. A job runs once.
 class DescribeJob {
 public:
-    /// Opens the source, then everything else, cheap checks first and the output last. Throws as FrameJob, FrameHog and
-    /// NpyFile do.
+    /// Opens the source first and then everything else, cheap checks first and the output last. Throws as FrameJob,
+    /// FrameHog and NpyFile do.
     explicit DescribeJob(const DescribeOptions& options);
     ~DescribeJob();
 
-    /// Runs the job; may be called once. If anything fails, the descriptors computed before are written, and the first
+    /// Runs the job; may be called once. If a stage fails, the descriptors computed so far are written, and the first
     /// error is thrown. Throws Error{no_input} if the source has no frames.
     const DescribeResult& run();
-    /// Result of run(), valid even if it threw.
+    /// Returns the result of run(), which is valid even if run() threw.
     const DescribeResult& result() const;
-    /// Statistics of the run in progress; from any thread.
+    /// Returns the statistics of the run in progress. Callable from any thread.
     const Statistics& statistics() const;
 
 private:
@@ -140,21 +143,21 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Computes HOG descriptors of the images of a folder, which may have any sizes. Image NAME.png becomes NAME.npy in the
-/// output folder, which is created if necessary. Files appear only when complete. An image that fails is logged and
-/// skipped. A job runs once.
+/// Computes HOG descriptors of the images in a folder, whose sizes may differ. Image NAME.png becomes NAME.npy in the
+/// output folder, which is created if necessary. Each file appears only once it is complete. An image that fails is
+/// logged and skipped. A job runs once.
 class DescribeFolderJob {
 public:
-    /// Opens the folder. Throws as FrameJob does, and Error{usage} if the source is not a folder or if two images
-    /// differ only in their endings.
+    /// Opens the folder. Throws as FrameJob does, and Error{usage} if the source is not a folder or if the names of two
+    /// images differ only in their extensions.
     explicit DescribeFolderJob(const DescribeOptions& options);
     ~DescribeFolderJob();
 
-    /// Runs the job; may be called once. Throws after the last image if any image failed, and if the run ended early.
+    /// Runs the job; may be called once. Throws at the end if an image failed or if the run ended early.
     const DescribeResult& run();
-    /// Result of run(), valid even if it threw.
+    /// Returns the result of run(), which is valid even if run() threw.
     const DescribeResult& result() const;
-    /// Statistics of the run in progress; from any thread.
+    /// Returns the statistics of the run in progress. Callable from any thread.
     const Statistics& statistics() const;
 
 private:
@@ -162,12 +165,12 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Writes a picture for each of hog_step_names as .png into `folder`, which is created if necessary. The pictures show
-/// unnormalised cells, regardless of the descriptor's norm. Throws Error{io}.
+/// Writes one .png picture per step in hog_step_names to `folder`, which is created if necessary. The pictures show
+/// cells without normalisation, whatever the descriptor's norm. Throws Error{io}.
 void write_step_pictures(const std::string& folder, const HogParameters& parameters, HostView<const std::uint8_t> frame,
                          Executor& executor, bool replace);
 
-/// Adds these pictures to the outputs. Does nothing if `folder` is empty.
+/// Adds the files that write_step_pictures() writes to the outputs. Does nothing if `folder` is empty.
 void add_step_pictures(JobFiles& files, const std::string& folder);
 
 }  // namespace framewire::jobs
@@ -181,33 +184,33 @@ namespace framewire::jobs {
 
 /// Options of a TrainJob, which runs on the CPU.
 struct TrainOptions {
-    /// Folders of images with and without the object to be detected.
+    /// Folders of images that show the object to be detected, and of images that do not.
     std::string positives{}, negatives{};
-    /// Window size and descriptor; without weights.
+    /// Window size and descriptor of the model; its weights are not used.
     WindowModel window{};
     TrainingParameters training{};
     /// Optional. Number of folds of a cross-validation before the training.
     std::optional<int> folds{};
-    /// File for the model.
+    /// Path of the model file.
     std::string output{};
-    /// Optional. File for the curve of the cross-validation.
+    /// Optional. Path of the file for the cross-validation curve.
     std::string curve{};
     /// Number of threads; 0 uses all processors.
     int threads = 0;
     /// If true, existing output files are replaced; otherwise they are an error.
     bool replace = false;
-    /// Ends the job early, without a model.
+    /// Token that ends the job early; no model is written then.
     std::stop_token stop{};
 
-    /// Optional. Progress of the cross-validation.
+    /// Optional. Called to report the progress of the cross-validation.
     FoldProgress on_fold{};
     /// Optional. Called when all folds are done.
     std::function<void(const DetectionCurve& curve)> on_curve{};
-    /// Optional. Progress of the training.
+    /// Optional. Called to report the progress of the training.
     TrainingProgress on_training{};
 };
 
-/// Range and help of `folds`.
+/// Returns range and help text of `folds`.
 const ParameterFields<TrainOptions>& train_fields();
 
 /// Returns the files that these options read and write.
@@ -217,20 +220,20 @@ JobFiles files_of(const TrainOptions& options);
 /// cross-validation. A job runs once.
 class TrainJob {
 public:
-    /// Lists the images and checks that the outputs can be written. Throws as images_in(), Executor, window_shape() and
+    /// Lists the images and checks that the outputs are writable. Throws as images_in(), Executor, window_shape() and
     /// OutputFile do.
     explicit TrainJob(const TrainOptions& options);
     ~TrainJob();
 
-    /// Images with the object. They are read when the training needs them.
+    /// Returns the images that show the object. They are read when the training needs them.
     const TrainingImages& positives() const;
-    /// Images without the object.
+    /// Returns the images that do not show the object.
     const TrainingImages& negatives() const;
 
-    /// Trains and writes the model; may be called once. Empty if it was stopped. Throws as cross_validate() and
-    /// train_window_model() do, and Error{io}.
+    /// Trains and writes the model; may be called once. Returns nothing if the job was stopped. Throws as
+    /// cross_validate() and train_window_model() do, and Error{io}.
     std::optional<TrainedModel> run();
-    /// Curve of the cross-validation; empty if none was requested or it was stopped.
+    /// Returns the cross-validation curve; empty if none was requested or the job was stopped.
     const std::optional<DetectionCurve>& curve() const;
 
 private:

@@ -16,7 +16,7 @@ namespace {
 
 class Describe : public JobTest {
 protected:
-    // Makes a folder of images 1.png, 2.png and so on with these sizes.
+    // Makes a folder with images of these sizes, named 1.png, 2.png and so on.
     std::string images(const std::vector<std::string>& sizes) const {
         const auto path = folder_ / "images";
         std::filesystem::create_directory(path);
@@ -27,7 +27,7 @@ protected:
                 .run();
         return path;
     }
-    // Truncates image `number` to half of its file.
+    // Truncates the file of image `number` to half its size.
     void break_image(int number) const {
         const std::filesystem::path path = fmt::format("{}/{}.png", folder_ / "images", number);
         std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
@@ -136,7 +136,7 @@ TEST_P(Describe, RequiresAFolderOfImagesForAnOutputFolder) {
 
 class PeopleInFolder : public Describe {
 protected:
-    // All weights are 0, so the score of a window is the bias.
+    // All weights are 0, so each window's score equals the bias.
     PeopleOptions options(const std::string& source) {
         PeopleOptions options{.job = job(), .input = {.source = source}, .model = folder_ / "model.txt"};
         options.window.width_px = options.window.height_px = 16;

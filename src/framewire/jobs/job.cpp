@@ -16,7 +16,7 @@
 
 namespace framewire::jobs {
 
-// Conflicts between files are reported before the statistics file is opened.
+// Reports conflicts between files before the statistics file is opened.
 Job::Job(const JobOptions& options, const JobFiles& files)
     : options_(options),
       on_stop_(options_.stop, [this] { stop_.request_stop(); }),
@@ -47,7 +47,7 @@ void Job::begin_run() {
 
 namespace {
 
-// Returns true for standard output and for existing paths that are neither a file nor a folder: their name says nothing
+// Returns true for standard output and for existing paths that are neither a file nor a folder, whose names say nothing
 // about the format.
 bool is_special_file(const std::string& path) {
     std::error_code unknown;
@@ -127,7 +127,7 @@ bool JobFiles::reads_standard_input() const {
 
 namespace {
 
-// Compares with a tolerance of 0.5 %, because scaled frames have whole pixels and thus inexact ratios.
+// Returns true if the values differ by at most 0.5 %. Scaled frames have whole pixels, so their ratios are inexact.
 bool is_about(double value, double other) { return std::abs(value - other) <= 0.005 * other; }
 
 // Returns the closest fraction whose denominator is at most 1000.
@@ -149,7 +149,7 @@ std::optional<Rational> aspect_after(const PlaneMap& placement, Rational aspect)
     const bool upright = placement.xy == 0 && placement.yx == 0;
     const bool turned = placement.xx == 0 && placement.yy == 0;
     if (!upright && !turned) return std::nullopt;
-    // Width and height of a result pixel, measured in pixels of the frame before the filters.
+    // Width and height of a result pixel, in pixels of the frame before the filters.
     const Rational before = turned ? Rational{aspect.denominator, aspect.numerator} : aspect;
     const double value = before.value() * std::abs(upright ? placement.yy / placement.xx : placement.yx / placement.xy);
     if (!(value > 1e-3 && value < 1e3)) return std::nullopt;

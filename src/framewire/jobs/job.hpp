@@ -27,7 +27,7 @@
 namespace framewire::jobs {
 
 /// Runs several attempts and keeps the first exception, so that later outputs are still completed after an earlier one
-/// failed. For one thread.
+/// has failed. Not thread-safe.
 class FirstFailure {
 public:
     /// Calls `step`. If it throws and no attempt failed before, keeps the exception; later exceptions are dropped.
@@ -41,9 +41,9 @@ public:
     }
     /// Returns the first exception; null if no attempt failed.
     const std::exception_ptr& what() const { return failure_; }
-    /// True if an attempt failed.
+    /// Returns true if an attempt failed.
     explicit operator bool() const { return failure_ != nullptr; }
-    /// Throws the first exception again, if there is one.
+    /// Rethrows the first exception, if there is one.
     void rethrow() const {
         if (failure_) std::rethrow_exception(failure_);
     }
@@ -52,13 +52,13 @@ private:
     std::exception_ptr failure_;
 };
 
-/// Returns how the outputs of a run end. A requested stop completes a live source, which has no other end, and
-/// truncates any other one.
+/// Returns how the outputs of a run end. A requested stop completes the outputs of a live source, which has no other
+/// end, and truncates those of any other source.
 inline Ending ending_of(const FirstFailure& failure, bool stopped, bool live) {
     return failure || (stopped && !live) ? Ending::broken_off : Ending::complete;
 }
 
-/// Kind of an output as messages name it, and the file name endings that are allowed for it.
+/// Kind of output, as named in messages, with the file extensions that are allowed for it.
 struct FileFormat {
     std::string_view name;
     std::vector<std::string_view> endings;
@@ -66,47 +66,49 @@ struct FileFormat {
 
 /// JSON lines, one line per frame or image.
 inline const FileFormat json_lines_format{"JSON lines", {".jsonl", ".ndjson"}};
-/// Arrays as numpy.load() reads them.
+/// Arrays in the format of numpy.load().
 inline const FileFormat npy_format{"NumPy arrays", {".npy"}};
 
-/// The files that a job's options name, collected before anything is opened, to detect conflicts. Messages name them by
-/// the command-line option. All functions that add files return *this.
+/// Collects the files that a job's options name before any of them is opened, so that conflicts are detected first.
+/// Messages name a file by its command-line option. All functions that add files return *this.
 class JobFiles {
 public:
-    /// Adds the files that a source reads, and the file of true objects that it may write. Throws as files_read_by()
-    /// does.
+    /// Adds the files that a source reads, and the file of true objects that the source may write. Throws as
+    /// files_read_by() does.
     JobFiles& source(const std::string& text);
     /// Adds one input file. Does nothing if `path` is empty.
     JobFiles& input(const std::string& option, const std::string& path);
-    /// Adds the files that a sink of this text writes. Does nothing if it is empty.
+    /// Adds the files that the sink described by `text` writes. Does nothing if `text` is empty.
     JobFiles& sink(const std::string& option, const std::string& text);
-    /// Adds one output file; - is standard output. Does nothing if `path` is empty. require_different() demands one of
-    /// the format's endings, in any case; standard output, devices, pipes and sockets may have any name.
+    /// Adds one output file; - is standard output. Does nothing if `path` is empty. require_different() later checks
+    /// that the file has one of the format's extensions, in upper or lower case; standard output, devices, pipes and
+    /// sockets may have any name.
     JobFiles& output(const std::string& option, const std::string& path, const FileFormat& format);
-    /// Does the same for binary data, which a terminal cannot show.
+    /// Adds one output file like output(), but for binary data, which must not be written to a terminal.
     JobFiles& bytes(const std::string& option, const std::string& path, const FileFormat& format);
     /// Adds the statistics file of `--stats`.
     JobFiles& statistics(const std::string& path);
-    /// Adds one output in `folder` per image of the folder `source`, with the given ending. Throws as outputs_of()
-    /// does.
+    /// Adds one output file in `folder` per image of the folder `source`, with the extension `ending`. Throws as
+    /// outputs_of() does.
     JobFiles& outputs(const std::string& option, const std::string& folder, const std::string& source,
                       std::string_view ending);
 
     /// Adds all files of another job.
     JobFiles& add(const JobFiles& others);
 
-    /// Input files added so far.
+    /// Returns the input files added so far.
     const std::vector<RunFile>& inputs() const { return inputs_; }
-    /// Output files added so far.
+    /// Returns the output files added so far.
     const std::vector<RunFile>& outputs() const { return outputs_; }
 
-    /// Throws Error{usage} if an output is also an input or another output, or if one lacks its format's ending.
+    /// Throws Error{usage} if an output is also an input or another output, or if its extension does not match its
+    /// format.
     void require_different() const;
     /// Returns the outputs that already exist.
     std::vector<RunFile> there() const { return files_there(outputs_); }
     /// Returns true if one of the inputs is standard input.
     bool reads_standard_input() const;
-    /// Option that writes binary data to standard output; empty if none does.
+    /// Returns the option that writes binary data to standard output; empty if no option does.
     const std::string& bytes_to_standard_output() const { return bytes_to_standard_output_; }
 
 private:
@@ -114,14 +116,14 @@ private:
 
     std::vector<RunFile> inputs_, outputs_;
     std::string bytes_to_standard_output_;
-    // for the first output that lacks its format's ending
+    // error message for the first output whose extension does not match its format
     std::string ending_problem_;
 };
 
-/// Throws Error{usage} if more than one of the outputs is standard output. `names` are the options, for the message.
+/// Throws Error{usage} if more than one of the outputs is standard output. `names` lists the options for the message.
 void require_one_standard_output(std::initializer_list<std::string_view> outputs, std::string_view names);
 
-/// Base of all jobs: options, stop token, statistics and the file for them. A job runs once.
+/// Base class of all jobs: options, stop token, statistics, and the file for the statistics. A job runs once.
 class Job {
 public:
     /// Opens the statistics file, so that an unwritable path is reported before any work. Throws Error{usage} if an
@@ -130,27 +132,28 @@ public:
     Job(const Job&) = delete;
     Job& operator=(const Job&) = delete;
 
-    /// Options as given to the constructor.
+    /// Returns the options passed to the constructor.
     const JobOptions& options() const { return options_; }
-    /// Statistics of this job, or those shared through JobOptions::statistics. Thread-safe.
+    /// Returns the statistics of this job, or those shared through JobOptions::statistics. Thread-safe.
     Statistics& statistics() { return *statistics_; }
-    /// The same, read-only.
+    /// Returns the statistics as a read-only reference.
     const Statistics& statistics() const { return *statistics_; }
-    /// File for `--stats`; does nothing if none was asked for.
+    /// Returns the file for `--stats`. If the option was not given, writing to it does nothing.
     StatisticsFile& statistics_file() { return statistics_file_; }
 
     /// Returns true if the caller requested a stop.
     bool stopped() const { return options_.stop.stop_requested(); }
-    /// Token that sources and sinks watch while they wait. Triggered if the caller requests a stop or the job fails.
+    /// Returns the token that sources and sinks check while they wait. It is triggered if the caller requests a stop or
+    /// the job fails.
     std::stop_token stop() const { return stop_.get_token(); }
 
-    /// Returns options for sinks that take frames of `source`.
+    /// Returns the options for sinks that receive frames of `source`.
     SinkOptions sink_options(const SourceInfo& source) const;
-    /// Returns options of the frame ring for frames of `source` that are sent in the shape `sent`, with as many frames
-    /// in flight as suit the backend.
+    /// Returns the options of a frame ring for frames of `source` that are sent in shape `sent`, with the number of
+    /// frames in flight that suits the backend.
     FrameRingOptions frame_ring_options(const SourceInfo& source, const Shape& sent, Backend backend) const;
 
-    /// Marks the job as run. Throws Error{internal} from the second call on.
+    /// Marks the job as started. Throws Error{internal} if the job was started before.
     void begin_run();
 
 private:
@@ -162,17 +165,17 @@ private:
     bool ran_ = false;
 };
 
-/// Returns the pixel aspect (width / height) after filters have moved a frame by `placement`, so that a player shows
-/// the picture with unchanged proportions, as after FFmpeg's filters. Square pixels stay square, because a filter that
-/// scales them is meant to change the proportions. Empty if the placement is not a multiple of 90 degrees, or if the
-/// aspect would leave the range of 1:1000 to 1000:1.
+/// Returns the pixel aspect ratio (width / height) after filters have moved a frame by `placement`, so that a player
+/// shows the picture with unchanged proportions, as FFmpeg's filters do. Square pixels stay square, because a filter
+/// that scales them is meant to change the proportions. Empty if the placement is not a multiple of 90 degrees, or if
+/// the ratio is outside 1:1000 to 1000:1.
 std::optional<Rational> aspect_after(const PlaneMap& placement, Rational aspect);
 
-/// Outcome of a job, also of one that failed.
+/// Outcome of a job, even of one that failed.
 struct JobResult {
     /// Final statistics.
     StatisticsSnapshot figures{};
-    /// Source, backend, filters and what they found.
+    /// Source, backend, filters, and the filters' results.
     RunDescription description{};
     /// How the outputs ended.
     Ending ending = Ending::complete;
@@ -180,9 +183,9 @@ struct JobResult {
 
 /// Stages that a job adds to the frame ring.
 ///
-/// `Found` holds the results for one frame; its wait() returns when they are available. Each slot of the ring has one
-/// InputFrame and one `Found`, which are reused. A slot belongs to one stage at a time, and each stage runs on one
-/// thread, except work on the worker pool:
+/// `Found` holds the results for one frame; its wait() returns when they are complete. Each slot of the ring has one
+/// InputFrame and one `Found`, both of which are reused. A slot belongs to one stage at a time, and each stage runs on
+/// one thread, except work on the worker pool:
 ///
 ///     begin                   once, before the first frame
 ///     capture of the input    capture thread, in frame order
@@ -192,13 +195,13 @@ struct JobResult {
 ///     finish, describe        once, after the last frame
 template <class Found>
 struct FrameStages {
-    /// Which results of the filters are used.
+    /// Consumers that need the results of the filters.
     Wanted wanted{};
-    /// Number of frames in flight. Default: as many as suit the backend.
+    /// Optional. Number of frames in flight. Default: the number that suits the backend.
     std::optional<int> under_way{};
     /// Number of workers, see FrameRingOptions.
     int workers = 0;
-    /// See FrameRingOptions.
+    /// If true, frames are passed on no earlier than their own times, see FrameRingOptions.
     bool at_source_rate = false;
     /// Optional. Called before the first frame; return false to process no frame.
     std::function<bool()> begin{};
@@ -206,17 +209,17 @@ struct FrameStages {
     std::function<Found()> make;
     /// Optional. Starts the work on the filtered frame.
     std::function<void(InputFrame& frame, const FrameTime& time, Found& found)> start{};
-    /// Optional. Called after `start` instead of Found::wait(), on the worker pool, for several frames in parallel.
+    /// Optional. Called after `start`, instead of Found::wait(), on the worker pool, for several frames in parallel.
     std::function<void(InputFrame& frame, Found& found)> work{};
     /// Called with the frame and its results, in frame order.
     std::function<void(InputFrame& frame, const FrameTime& time, Found& found)> send;
     /// Completes the outputs, with one FirstFailure::attempt() per output.
     std::function<void(FirstFailure& failure, Ending ending)> finish;
-    /// Optional. Adds totals to the description of the run.
+    /// Optional. Adds the job's totals to the description of the run.
     std::function<void(RunDescription& run)> describe{};
 };
 
-/// A job that sends the frames of an input through a frame ring. `Input` is FilteredInput or FolderInput.
+/// Job that sends the frames of an input through a frame ring. `Input` is FilteredInput or FolderInput.
 template <class Input>
 class FrameJob : public Job {
 public:
@@ -231,9 +234,9 @@ public:
         input_.executor().time_steps([this](std::string_view name, double ms) { statistics().record_step(name, ms); });
     }
 
-    /// Source and filters of the job.
+    /// Returns the input: the source and the filters of the job.
     Input& input() { return input_; }
-    /// The same, read-only.
+    /// Returns the input as a read-only reference.
     const Input& input() const { return input_; }
     /// Returns Job::sink_options() for frames of the input, with the pixel aspect after the filters and the begin of
     /// the time range.
@@ -244,11 +247,12 @@ public:
         return options;
     }
 
-    /// Returns the same for a video that replaces the input's own one: other contents of the input's file are copied
-    /// too, and its sound if `audio`.
+    /// Returns sink options for a video that replaces the input's own video: the other contents of the input's file are
+    /// copied, and its sound if `audio` is true.
     SinkOptions film_options(const InputOptions& input, bool audio) const {
         auto film = sink_options();
-        // Retimed frames no longer match the sound's times, and parts made of time ranges get their sound when joined.
+        // Retimed frames no longer match the sound's times. Parts made from time ranges get their sound when they are
+        // joined.
         if (input.fps <= 0 && !input.segment) film.medium = input_.info().medium;
         film.source_threshold = input_.info().threshold;
         film.audio = audio;
@@ -257,8 +261,8 @@ public:
         return film;
     }
 
-    /// Sends all frames through the stages. The outputs are completed even if a stage fails; then `result` is filled
-    /// and the first failure is thrown. Throws Error{no_input} if the source had no frames. May be called once.
+    /// Sends all frames through the stages; may be called once. The outputs are completed even if a stage fails; then
+    /// `result` is filled and the first error is thrown. Throws Error{no_input} if the source had no frames.
     template <class Found>
     void run(const FrameStages<Found>& stages, JobResult& result) {
         begin_run();
@@ -280,7 +284,7 @@ public:
     }
 
 private:
-    // Pixel aspect of the filtered frames.
+    // Returns the pixel aspect ratio of the filtered frames.
     Rational pixel_aspect() const {
         const auto& own = input_.info().facts.pixel_aspect;
         const auto after = aspect_after(input_.placement(), own);
@@ -297,8 +301,8 @@ private:
         Found found;
     };
 
-    // Runs the frame ring. A frame that is not sent (before a time range, or skipped by a change of the rate) passes
-    // every stage but `send`; a frame that is not looked at is only filtered.
+    // Runs the frame ring. A frame that is not sent (because it lies before a time range, or a change of the rate skips
+    // it) passes all stages except `send`. A frame that is not looked at is only filtered.
     template <class Found>
     void pump(const FrameStages<Found>& stages) {
         const Progress progress(options().progress, statistics(), input_.expected_frames(options().frames));
@@ -329,7 +333,7 @@ private:
                        frame_ring, statistics());
     }
 
-    // Filters the frame and starts the job's own work on it, on the processing thread.
+    // Filters the frame and starts the job's own work on it. Runs on the processing thread.
     template <class Found>
     void process(const FrameStages<Found>& stages, Slot<Found>& slot, const FrameTime& time) {
         input_.naming_errors(slot.frame, time, [&] {
@@ -338,8 +342,7 @@ private:
         });
     }
 
-    // If all live frames are wanted, they wait this long for processing, as packets of the source, before any is
-    // dropped.
+    // If a job wants all live frames, they wait in the source, as packets, for up to this time before any is dropped.
     static constexpr double longest_wait_seconds = 10;
 
     Input input_;

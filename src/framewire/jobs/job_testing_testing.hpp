@@ -24,7 +24,7 @@ using testing::read_video;
 using testing::TemporaryFolder;
 using testing::write_file;
 
-/// Tests of jobs on each available backend, with a folder for their files.
+/// Base class for tests of jobs on each available backend, with a temporary folder for their files.
 class JobTest : public kit::BackendTest {
 protected:
     static constexpr int frames = 12, width = 128, height = 96;
@@ -34,15 +34,16 @@ protected:
         return {.backend = GetParam() == Backend::cuda ? BackendChoice::cuda : BackendChoice::cpu};
     }
 
-    /// Text of a synthetic camera that ends after `frames`; endless_camera() goes on until it is stopped.
+    /// Returns the text of a synthetic camera that ends after `frames` frames; an endless_camera() continues until it
+    /// is stopped.
     static std::string camera() { return endless_camera() + fmt::format(":frames={}", frames); }
     static std::string endless_camera() {
         return fmt::format("synth:size={}x{}:fps=3:noise=2:objects=5", width, height);
     }
     static std::vector<Bytes> camera_frames() { return read_video(camera()).frames; }
 
-    /// Writes a raw video that is truncated in the middle of the frame after `whole` complete ones, and returns its
-    /// source text.
+    /// Writes a raw video that ends in the middle of the frame after `whole` complete ones, and returns its source
+    /// text.
     std::string broken_source(std::size_t whole) const {
         const auto path = folder_ / "broken.bgr";
         const auto all = camera_frames();

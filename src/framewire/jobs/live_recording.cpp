@@ -39,7 +39,7 @@ void LiveParts::start_recording(const std::function<std::shared_ptr<LiveRecordin
     recording_ = std::move(recording);
 }
 
-// The file is completed without the lock, because that may take a while.
+// The file is completed after the lock is released, because that may take a while.
 void LiveParts::stop_recording() {
     std::shared_ptr<LiveRecording> ended;
     {
@@ -115,7 +115,7 @@ void RequestsInForce::end() {
     changed_.notify_all();
 }
 
-// A request that came into force counts even if the stream ended afterwards.
+// A request that came into force counts as such even if the stream ended afterwards.
 RequestsInForce::Outcome RequestsInForce::wait_for(std::uint64_t requests) const {
     std::unique_lock lock(mutex_);
     const auto is_sent = [&] { return any_sent_ && sent_ >= requests; };

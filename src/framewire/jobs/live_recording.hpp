@@ -19,32 +19,33 @@
 
 namespace framewire::jobs {
 
-/// A recording that is started and ended while a stream is sent. One thread adds frames, another may end it.
+/// A recording that is started and ended while a stream is being sent. One thread adds frames; another may end the
+/// recording.
 class LiveRecording {
 public:
     /// Opens the file. Throws Error{io}. `pool` must outlive the recording.
     LiveRecording(const std::string& path, const fwd::Recording& recording, const OutputFileOptions& options,
                   const ThreadPool& pool);
 
-    /// Returns true until the recording was ended or writing failed, which is logged. From any thread.
+    /// Returns true until the recording is ended or writing fails; a failure is logged. Callable from any thread.
     bool goes_on() const;
     /// Returns true if this frame should be stored as a keyframe.
     bool wants_picture(const FrameTime& time) const { return recorder_.wants_picture(time); }
 
-    /// Adds a frame: `packed`, or if a keyframe is due, the picture that `draw` copies, which is within `threshold` of
-    /// the camera's. Ignored after the end.
+    /// Adds a frame: the delta frame `packed` or, if a keyframe is due, the picture that `draw` copies. That picture
+    /// differs from the camera's by at most `threshold`. Does nothing once the recording has ended.
     void add(std::span<const std::uint8_t> packed, const FrameTime& time, int threshold,
              const std::function<void(HostView<std::uint8_t> picture)>& draw);
 
-    /// File, duration and size so far; from any thread.
+    /// Returns the file, duration and size so far. Callable from any thread.
     service::LiveRecordingState state() const;
 
-    /// Waits until everything is written and makes the file appear under its name; only the first call has an effect.
-    /// Throws the error if writing failed, and Error{config} if no frame was added; then there is no file.
+    /// Waits until everything is written and gives the file its final name; only the first call has an effect. Throws
+    /// the original error if writing failed, and Error{config} if no frame was added; in that case there is no file.
     void finish(Ending ending);
 
 private:
-    // path of the completed file
+    // path of the completed recording
     std::string path_;
     mutable std::mutex mutex_;
     std::optional<double> first_seconds_;
@@ -53,32 +54,33 @@ private:
     fwd::Recorder recorder_;
 };
 
-/// Parts of a broadcast that control requests change besides input and threshold: detection areas, recordings started
-/// while the stream is sent, and whether frames arrive. Requests come from any thread; one thread sends.
+/// Parts of a broadcast that control requests change, other than input and threshold: detection areas, recordings
+/// started by request, and whether frames arrive. Requests come from any thread; a single thread sends frames.
 class LiveParts {
 public:
-    /// Sets the detection areas to the zones of kind `detect`.
+    /// Replaces the detection areas by the zones of kind `detect`.
     void take_zones(std::span<const service::LiveZone> zones);
-    /// Filters objects by the detection areas, as count_in() does.
+    /// Copies the objects inside the detection areas to `counted`, as count_in() does.
     void count(std::span<const Component> objects, std::vector<Component>& counted) const;
 
-    /// Notes that a frame was sent. `signal` is false if it shows that the source is away; `first` is true for the
-    /// first frame of the job.
+    /// Records that a frame was sent. `signal` is false if the frame only shows that the source is away; `first` is
+    /// true for the first frame of the job.
     void note_frame(bool signal, bool first);
-    /// Notes that no more frames arrive.
+    /// Records that no more frames arrive.
     void note_end() { up_ = false; }
-    /// True while frames with the source's signal arrive.
+    /// Returns true while frames with the source's signal arrive.
     bool up() const { return up_; }
-    /// Number of times that the signal was lost and came back.
+    /// Returns how many times the signal was lost and came back.
     std::int64_t reconnects() const { return reconnects_; }
 
     /// Returns the recording in progress; null if there is none or if writing failed.
     std::shared_ptr<LiveRecording> recording() const;
-    /// Starts the recording that `make` returns. Throws Error{usage} if one is in progress, and as `make` does.
+    /// Starts the recording that `make` returns. Throws Error{usage} if another one is in progress, and whatever `make`
+    /// throws.
     void start_recording(const std::function<std::shared_ptr<LiveRecording>()>& make);
-    /// Completes the recording. Throws Error{usage} if there is none, and the error if writing failed.
+    /// Completes the recording. Throws Error{usage} if there is none, and the original error if writing failed.
     void stop_recording();
-    /// Completes the recording, if there is one; errors are logged.
+    /// Completes the recording, if there is one, and logs errors.
     void finish(Ending ending);
 
 private:
@@ -91,21 +93,21 @@ private:
 };
 
 /// Tracks how many control requests are in force in the newest state of a stream. Requests are counted when they are
-/// accepted, and each frame carries the count with which it was made. May outlive its job, so that waiting threads can
-/// finish. Thread-safe.
+/// accepted, and each frame carries the count that was valid when it was made. May outlive its job, so that waiting
+/// threads can finish. Thread-safe.
 class RequestsInForce {
 public:
-    /// Maximum time that wait_for() waits for a frame.
+    /// Maximum time for which wait_for() waits for a frame.
     static constexpr std::chrono::seconds patience{10};
 
-    /// Result of waiting: a frame with the requests was sent, the stream ended first, or `patience` elapsed.
+    /// Result of waiting: a frame made with the requests was sent, the stream ended first, or `patience` elapsed.
     enum class Outcome { in_force, ended, late };
 
-    /// Notes that a frame made with this many requests was sent.
+    /// Records that a frame made with this many requests was sent.
     void note_sent(std::uint64_t requests);
-    /// Notes that no further frames are sent.
+    /// Records that no further frames are sent.
     void end();
-    /// Returns when a frame made with this many requests was sent, when the stream ended, or after `patience`.
+    /// Waits until a frame made with at least this many requests was sent, the stream ended, or `patience` elapsed.
     Outcome wait_for(std::uint64_t requests) const;
 
 private:
@@ -115,14 +117,14 @@ private:
     std::uint64_t sent_ = 0;
 };
 
-/// Answer to a request if no frame was sent within `patience`.
+/// Error message for a request if no frame was sent within `patience`.
 inline constexpr const char* late_request_text =
     "no frame has arrived since this request; it applies from the next frame on";
 
 /// Identifies requests whose effect a caller can wait for. Before the first frame of a stream there is nothing to wait
-/// for, because that frame is made with them.
+/// for, because that frame already reflects all requests.
 struct RequestTicket {
-    std::shared_ptr<const RequestsInForce> stream{};  ///< null: nothing to wait for
+    std::shared_ptr<const RequestsInForce> stream{};  ///< null: there is nothing to wait for
     /// Number of requests that must be in force.
     std::uint64_t requests = 0;
 

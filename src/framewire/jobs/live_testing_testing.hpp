@@ -35,7 +35,7 @@ public:
 
     service::LiveCamera& camera() const { return *job_.live().front(); }
     net::StreamAddress address() const { return {job_.address(), camera().name()}; }
-    /// Waits until a condition holds.
+    /// Waits until `there` returns true.
     static void until(const std::function<bool()>& there) { ASSERT_TRUE(kit::eventually(there)); }
     void wait_for_frames(std::uint64_t count) const {
         const auto before = camera().picture_version();
@@ -48,7 +48,7 @@ private:
     std::jthread thread_;
 };
 
-/// Tests of control requests, with one camera named "door".
+/// Base class for tests of control requests, with one camera named "door".
 class LiveTest : public JobTest {
 protected:
     static constexpr int fps = 50;
@@ -68,7 +68,7 @@ protected:
     static Bytes bytes_of(const HostView<const std::uint8_t>& picture) {
         return {picture.data(), picture.data() + picture.shape().bytes()};
     }
-    /// Returns the message with which `order` is refused.
+    /// Returns the message with which `request` is rejected.
     static std::string refusal(const std::function<void()>& request, ErrorCode code = ErrorCode::usage) {
         std::string words;
         EXPECT_EQ(testing::error_of(request, &words), code) << words;

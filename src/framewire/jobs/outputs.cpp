@@ -31,7 +31,7 @@ void make_folder(const std::string& folder) {
     if (failed) fail(ErrorCode::io, "cannot create the folder {}: {}", folder, failed.message());
 }
 
-// Detects collisions such as a.png and a.jpg.
+// Detects images such as a.png and a.jpg that would have the same output.
 std::vector<std::string> outputs_of(const std::vector<std::string>& images, const std::string& folder,
                                     std::string_view ending) {
     std::vector<std::string> outputs;
@@ -76,7 +76,7 @@ LabelOutput::LabelOutput(const std::string& path, const Shape& frame, bool one, 
 }
 
 void LabelOutput::write(std::span<std::int32_t> labels, std::span<const Component> objects) {
-    // objects are ordered by number, so the last one has the largest
+    // objects are ordered by number, so the last one has the largest number
     is_object_.assign(objects.empty() ? 0 : static_cast<std::size_t>(objects.back().id) + 1, false);
     for (const auto& object : objects) is_object_[static_cast<std::size_t>(object.id)] = true;
     for (auto& label : labels)

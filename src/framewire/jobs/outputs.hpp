@@ -18,61 +18,61 @@
 
 namespace framewire::jobs {
 
-/// Returns true if the text names an output folder: an existing folder, or a name that ends in a slash.
+/// Returns true if the text names an output folder: an existing folder, or a path that ends in a slash.
 bool is_output_folder(const std::string& output);
 
-/// Returns true if both paths lead to the same existing folder.
+/// Returns true if both paths refer to the same existing folder.
 bool is_same_folder(const std::string& one, const std::string& other);
 
 /// Creates a folder and its missing parents. Throws Error{io}.
 void make_folder(const std::string& folder);
 
 /// Returns one output path in `folder` per image: image NAME.png becomes NAME followed by `ending`. Throws Error{usage}
-/// if two images differ only in their file name endings.
+/// if two image names differ only in their extensions.
 std::vector<std::string> outputs_of(const std::vector<std::string>& images, const std::string& folder,
                                     std::string_view ending);
 
-/// Writes an image as a PNG file, which appears only when it is complete. Returns its size in bytes. Throws Error{io}.
+/// Writes an image as a PNG file, which appears only once it is complete. Returns its size in bytes. Throws Error{io}.
 std::int64_t write_png(const std::string& path, HostView<const std::uint8_t> image, OutputFileOptions options);
 
 /// Tracks whether an output is worth completing: something was written to it, and no write failed.
 class Written {
 public:
-    /// Calls `write`; an exception marks the output as failed.
+    /// Calls `write`. If it throws, the output counts as failed.
     template <class Write>
     void attempt(Write&& write) {
-        // until write() has returned
+        // reset once write() has returned
         failed_ = true;
         write();
         failed_ = false;
         any_ = true;
     }
-    /// Returns true if something was written and nothing failed.
+    /// Returns true if something was written and no write failed.
     bool whole() const { return any_ && !failed_; }
 
 private:
     bool any_ = false, failed_ = false;
 };
 
-/// Output for label images, in one of two formats: `.npy`, an int32 array of height x width, with a leading axis of
-/// frames unless the source has one frame; or `.png` with 16 bits, one image, or one per frame for a pattern such as
-/// `labels%04d.png`, counted from 0.
+/// Output for label images in one of two formats: `.npy`, an int32 array of height x width, with a leading axis of
+/// frames unless the source has a single frame; or `.png` with 16 bits, either a single image or, for a pattern such as
+/// `labels%04d.png`, one image per frame, numbered from 0.
 class LabelOutput {
 public:
-    /// Makes an output that is not wanted.
+    /// Makes a disabled output; wanted() returns false.
     LabelOutput() = default;
-    /// Not wanted if `path` is empty. `one` is true if the source has a single frame. Throws Error{usage} if the ending
-    /// is not supported, and as NpyFile does.
+    /// Opens the output, or makes a disabled one if `path` is empty. `one` is true if the source has a single frame.
+    /// Throws Error{usage} if the extension is not supported, and as NpyFile does.
     LabelOutput(const std::string& path, const Shape& frame, bool one, const OutputFileOptions& options);
 
-    /// Returns true if there is an output.
+    /// Returns true if the output is enabled.
     bool wanted() const { return !path_.empty(); }
-    /// Size of the files so far.
+    /// Returns the size of the files written so far.
     std::int64_t bytes() const { return array_ ? array_->bytes() : image_bytes_; }
 
-    /// Writes the labels of the next frame. `labels` has height x width elements; labels of `objects`, which are
-    /// ordered by number, are kept, all others are set to 0 in place. Throws Error{usage} if a number does not fit into
-    /// 16 bits, or for a second frame if the output is a single image, and Error{io}.
+    /// Writes the labels of the next frame. `labels` has height x width elements and is changed in place: labels that
+    /// belong to none of `objects` become 0. `objects` must be ordered by number. Throws Error{usage} if a number does
+    /// not fit into 16 bits or if a second frame is written to a single image, and Error{io}.
     void write(std::span<std::int32_t> labels, std::span<const Component> objects);
     /// Completes the array; images are complete as soon as they are written.
     void finish(Ending ending);
@@ -91,39 +91,39 @@ private:
     Written written_;
 };
 
-/// Returns true if the path is that of a label image or of a sequence of them.
+/// Returns true if the path is that of a single label image or of a sequence of label images.
 bool is_label_image(const std::string& path);
 
-/// Returns a path for a new file, `FOLDER/NAME-20261123-124501.ENDING` in local time. A number is appended if that
-/// file, or its `.part`, exists. `name` must be valid in a file name.
+/// Returns the path of a new file, `FOLDER/NAME-20261123-124501.ENDING`, with the local time. A number is appended if
+/// that file, or its `.part`, exists. `name` may contain only characters that are valid in a file name.
 std::string new_file_name(const std::string& folder, std::string_view name, std::string_view ending);
 
 /// A text file with one record per frame. If the run is interrupted, the file stays readable up to the last complete
 /// record.
 class RecordFile {
 public:
-    /// Opens the file. Throws Error{io}, as all functions do.
+    /// Opens the file. All functions of this class throw Error{io}.
     RecordFile(const std::string& path, OutputFileOptions options) : file_(path, std::move(options)) {}
 
-    /// Writes what precedes the first frame.
+    /// Writes the text that precedes the first record.
     void begin(std::string_view text) { put(text); }
     /// Writes the record of one frame.
     void write(std::string_view frame) {
         written_.attempt([&] { put(frame); });
     }
-    /// Completes the file with `end` after the last frame. The file does not appear under its name if it has no frame
-    /// or if writing failed.
+    /// Writes `end` after the last record and completes the file. The file does not get its final name if it has no
+    /// record or if writing failed.
     void finish(Ending ending, std::string_view end = {}) {
         if (!written_.whole()) return;
         put(end);
         file_.finish(ending);
     }
 
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     std::int64_t bytes() const { return file_.bytes(); }
 
 private:
-    // Marks each complete record, so that a truncated file ends with one.
+    // Marks the end of each complete record, so that a truncated file ends with a complete one.
     void put(std::string_view text) {
         file_.write(text.data(), text.size());
         if (!text.empty()) file_.mark_whole();
@@ -133,13 +133,13 @@ private:
     Written written_;
 };
 
-/// File for a run's statistics. It is opened before the work, so that an unwritable path is reported early, and appears
-/// only when it is complete.
+/// File for a run's statistics. It is opened before any work, so that an unwritable path is reported early, and gets
+/// its final name only once it is complete.
 class StatisticsFile {
 public:
-    /// Opens the file; does nothing if `path` is empty. Throws Error{io}.
+    /// Opens the file. If `path` is empty, there is no file, and writing does nothing. Throws Error{io}.
     StatisticsFile(const std::string& path, bool replace);
-    /// True if there is a file; otherwise writing does nothing.
+    /// Returns true if there is a file.
     explicit operator bool() const { return file_.has_value(); }
     /// Writes and completes the file. Throws Error{io}.
     void write(const std::string& json);
@@ -153,16 +153,16 @@ private:
 /// An optional sink that is completed only if its contents are usable.
 class VideoOutput {
 public:
-    /// Makes an output that is not wanted.
+    /// Makes a disabled output; wanted() returns false.
     VideoOutput() = default;
-    /// Opens the sink, or none if `path` is empty. Throws as open_sink() does.
+    /// Opens the sink, or makes a disabled output if `path` is empty. Throws as open_sink() does.
     VideoOutput(const std::string& path, const Shape& frame, Rational rate, const SinkOptions& options) {
         if (!path.empty()) sink_ = open_sink(path, frame, rate, options);
     }
 
-    /// Returns true if there is a sink. The functions that write require one.
+    /// Returns true if the output is enabled. The functions that write require this.
     bool wanted() const { return sink_ != nullptr; }
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     std::int64_t bytes() const { return sink_ ? sink_->bytes() : 0; }
 
     /// Writes one frame. Throws as Sink::write() does.
@@ -170,22 +170,22 @@ public:
         written_.attempt([&] { sink_->write(image, time); });
     }
 
-    /// Writes the source's native frame. Returns false if the sink needs the image instead.
+    /// Writes the source's native frame. Returns false if the sink cannot take it and needs the image instead.
     bool write_own(const NativeFrame& own, const FrameTime& time) {
         bool taken = false;
         written_.attempt([&] { taken = sink_->write_own(own, time); });
         return taken;
     }
 
-    /// Format of planes that the sink takes, see Sink::planes(); empty without a sink.
+    /// Returns the format of planes that the sink accepts, see Sink::planes(); empty if the output is disabled.
     std::optional<YuvInfo> planes() const { return sink_ ? sink_->planes() : std::nullopt; }
-    /// Writes a frame as planes of that format.
+    /// Writes a frame as planes in the format that planes() returns.
     void write_planes(const std::shared_ptr<const YuvPicture>& picture, const FrameTime& time) {
         written_.attempt([&] { sink_->write_planes(picture, time); });
     }
 
-    /// Completes the sink. A sink that failed has no complete output, and one without frames has none that plays: those
-    /// are left as NAME.part.
+    /// Completes the sink if something was written and no write failed. Otherwise the output is left as NAME.part: a
+    /// sink that failed is incomplete, and a video without frames cannot be played.
     void finish(Ending ending) {
         if (written_.whole()) sink_->finish(ending);
     }

@@ -25,7 +25,7 @@
 namespace framewire::jobs {
 namespace {
 
-// Makes an object for the records from a detection, of which only the box is known: area and centroid are those of the
+// Makes an object for the records from a detection. A detection has only a box, so area and centroid are those of the
 // box.
 Component component_of(const Detection& detection, int id) {
     const auto area = std::int64_t{detection.width} * detection.height;
@@ -76,7 +76,7 @@ WindowModel model_for(const PeopleOptions& options) {
     return model;
 }
 
-// Returns one path per image for the annotated images; empty if there are none.
+// Returns the output path of each annotated image; empty if images are not annotated.
 std::vector<std::string> annotated_of(const std::vector<std::string>& images, const PeopleOptions& options) {
     const auto& folder = options.annotate;
     if (folder.empty()) return {};
@@ -110,19 +110,19 @@ struct PeopleFolderJob::State {
     WindowModel model;
     FrameJob<FolderInput> job;
     OutputFileOptions files;
-    // path per image; empty if images are not annotated
+    // output path per image; empty if images are not annotated
     std::vector<std::string> annotated;
     PeopleResult result;
     PeopleRecords records;
-    // set if images are annotated
+    // present if images are annotated
     std::optional<ScoreLabels> labels;
 
     std::optional<PeopleDetector> detector;
-    // results for the last image
+    // detections in the last image
     DetectedPeople people;
-    // image shape that `detector` was made for
+    // image shape for which `detector` was made
     Shape prepared{};
-    // why `detector` is empty
+    // reason why there is no detector
     std::string too_small;
     std::int64_t annotated_bytes = 0;
 };
@@ -151,11 +151,11 @@ void PeopleFolderJob::State::run() {
         result);
 }
 
-// Makes a detector for images of this shape; none if they are smaller than a window.
+// Makes a detector for images of this shape, or none if the images are smaller than a window.
 void PeopleFolderJob::State::prepare(const Shape& shape) {
     if (shape == prepared) return;
     people = {};
-    // free its memory before the next detector allocates
+    // frees the memory before the next detector allocates its own
     detector.reset();
     too_small = without_windows(model, parameters, shape);
     if (too_small.empty()) {
@@ -165,7 +165,7 @@ void PeopleFolderJob::State::prepare(const Shape& shape) {
     prepared = shape;
 }
 
-// The detector's memory is used for one image at a time, so this waits for the result.
+// Waits for the result, because the detector's memory holds one image at a time.
 void PeopleFolderJob::State::start(InputFrame& frame, const FrameTime& time, FoundPeople& found) {
     auto& picture = frame.result();
     prepare(picture.shape());
@@ -198,7 +198,7 @@ const PeopleResult& PeopleFolderJob::run() { return state_->run(), state_->resul
 const PeopleResult& PeopleFolderJob::result() const { return state_->result; }
 const Statistics& PeopleFolderJob::statistics() const { return state_->job.statistics(); }
 
-// The detector runs on the executor's backend; boxes and scores are drawn on the host.
+// State of the job. The detector runs on the executor's backend; boxes and scores are drawn on the host.
 struct PeopleJob::State {
     explicit State(const PeopleOptions& options);
 
@@ -208,10 +208,10 @@ struct PeopleJob::State {
     WindowModel model;
     FrameJob<FilteredInput> job;
     PeopleDetector detector;
-    // in the frame being sent
+    // people in the frame that is being sent
     FoundPeople found;
     VideoOutput annotated;
-    // set if frames are annotated
+    // present if frames are annotated
     std::optional<ScoreLabels> labels;
     PeopleResult result;
     PeopleRecords records;
@@ -266,7 +266,7 @@ const PeopleResult& PeopleJob::run() { return state_->run(), state_->result; }
 const PeopleResult& PeopleJob::result() const { return state_->result; }
 const Statistics& PeopleJob::statistics() const { return state_->job.statistics(); }
 
-// A folder of images has a folder of annotated images; any other source has one sink.
+// For a folder of images, annotated images go to a folder; for any other source, annotated frames go to one sink.
 JobFiles files_of(const PeopleOptions& options) {
     require_one_standard_output({options.output, options.annotate}, "-o and --annotate");
     auto files = JobFiles()
@@ -281,7 +281,7 @@ JobFiles files_of(const PeopleOptions& options) {
     return files.statistics(options.job.statistics_path);
 }
 
-// Updates the totals together with the file, so that both agree after a failure.
+// Updates the totals together with the file, so that both still agree after a failure.
 void PeopleRecords::write(const FoundPeople& people, const Shape& frame, const FrameTime& time,
                           std::string_view source) {
     file_.write(
@@ -313,7 +313,7 @@ ScoreLabels::ScoreLabels() {
 
 void ScoreLabels::draw(float score, int x, int y, HostView<std::uint8_t> picture) const {
     if (!atlas_) return;
-    // the longest float has 39 digits, a sign, a point and two decimals
+    // the longest float has 39 digits, a sign, a decimal point and two decimals
     std::array<char, 48> text;
     const auto end = fmt::format_to_n(text.data(), text.size(), "{:.2f}", score).out;
     int width = 0;
@@ -329,7 +329,7 @@ void ScoreLabels::draw(float score, int x, int y, HostView<std::uint8_t> picture
                         .sum_x = 0,
                         .sum_y = 0};
     const int side = std::max(box.width, box.height);
-    // a line as wide as the box fills it
+    // a line as wide as the box fills the box
     draw_outlines({&box, 1}, {.line_px = side}, picture);
     int pen = x + 1;
     for (const auto* character = text.data(); character != end; ++character) {

@@ -25,8 +25,8 @@
 #include <utility>
 #include <vector>
 
-// The persisted state as JSON. Reading is strict: unknown keys and values out of range are errors that name their
-// place.
+// Reads and writes the persisted state as JSON. Reading is strict: unknown keys and values out of range are errors that
+// name their position.
 
 namespace framewire::jobs {
 namespace {
@@ -36,7 +36,7 @@ using StateJson = nlohmann::json;
 constexpr std::size_t max_state_bytes = 1 << 20;
 constexpr int state_version = 1;
 
-// A JSON value of the file with its path for messages: "cameras.door.zones.zones[2].x".
+// A JSON value of the file, with its path for messages, such as "cameras.door.zones.zones[2].x".
 class Place {
 public:
     Place(const std::string& file, const StateJson& value, std::string path = {})
@@ -48,7 +48,7 @@ public:
     [[noreturn]] void refuse(std::string_view what) const {
         fail(ErrorCode::config, "{}: {}{}{}", *file_, path_, path_.empty() ? "" : ": ", what);
     }
-    /// Calls `body`; its errors are reported as errors of this value.
+    /// Calls `body`. Errors that it throws are reported as errors of this value.
     template <class Body>
     auto attempt(const Body& body) const {
         try {
@@ -60,7 +60,7 @@ public:
         }
     }
 
-    /// Checks that the value is an object without other keys.
+    /// Throws unless the value is an object that has only these keys.
     void require_keys(std::initializer_list<std::string_view> allowed) const {
         if (!value_->is_object()) refuse("expected an object");
         for (const auto& [key, one] : value_->items())
@@ -74,7 +74,7 @@ public:
         if (found == value_->end()) refuse(fmt::format("'{}' is missing", key));
         return below(key, *found);
     }
-    /// Calls `body` with each element of a list of at most `most`.
+    /// Calls `body` with each element of the list. Throws if it has more than `most` elements.
     template <class Body>
     void for_each(std::size_t most, const Body& body) const {
         if (!value_->is_array()) refuse("expected a list");
@@ -82,12 +82,12 @@ public:
         for (std::size_t index = 0; index < value_->size(); ++index)
             body(Place(*file_, (*value_)[index], fmt::format("{}[{}]", path_, index)));
     }
-    /// Returns the member `key`, whose value is `one`.
+    /// Returns the place of the member `key`, whose value is `one`.
     Place below(const std::string& key, const StateJson& one) const {
         return {*file_, one, path_ + (path_.empty() ? "" : ".") + key};
     }
 
-    // Values of the expected type, or an error that names the place.
+    // Return the value if it has the expected type; otherwise throw an error that names the place.
     std::string text() const {
         if (!value_->is_string()) refuse("expected a string");
         return value_->get<std::string>();
@@ -122,7 +122,7 @@ StateJson to_json(const service::LiveZones& zones) {
     return {{"size", {zones.drawn_on.width, zones.drawn_on.height}}, {"zones", std::move(all)}};
 }
 
-// Settings that were not changed are omitted.
+// Returns the settings as JSON. Settings that were not changed are omitted.
 StateJson to_json(const LiveSettings& settings) {
     StateJson json = StateJson::object();
     if (settings.chain) json["chain"] = *settings.chain;
@@ -145,7 +145,7 @@ codec::Mode mode_of(const Place& place) {
     place.refuse(fmt::format("{} is not a mode; allowed: exact, lossless and bounded", in_quotes(text)));
 }
 
-// Zones must lie inside the frame on which they were drawn.
+// Reads zones, which must lie inside the frame on which they were drawn.
 service::LiveZones zones_of(const Place& place) {
     constexpr int most = std::numeric_limits<int>::max();
     place.require_keys({"size", "zones"});
@@ -165,7 +165,7 @@ service::LiveZones zones_of(const Place& place) {
     return zones;
 }
 
-// adjust_terms() checks the ranges of the factors.
+// Reads an adjustment. adjust_terms() checks the ranges of its factors.
 Adjustment adjustment_at(const Place& place) {
     place.require_keys({"brightness", "contrast", "saturation", "gain"});
     const Adjustment adjustment{.brightness = place.at("brightness").number(-255, 255),
@@ -176,7 +176,7 @@ Adjustment adjustment_at(const Place& place) {
     return adjustment;
 }
 
-// All members are optional.
+// Reads the settings of one camera. All members are optional.
 LiveSettings settings_of(const Place& place) {
     place.require_keys({"chain", "filters", "adjust", "threshold", "mode", "zones"});
     LiveSettings settings;
@@ -206,7 +206,7 @@ std::string to_json(const PersistedSettings& cameras) {
     return ascii_json_text(json, 2) + "\n";
 }
 
-// Untrusted text: its size is checked before it is parsed.
+// The text is untrusted, so its size is checked before it is parsed.
 PersistedSettings parse_state(std::string_view text, const std::string& name) {
     if (text.size() > max_state_bytes)
         fail(ErrorCode::config, "{}: more than {} bytes, so it is not a state file of cameras", name, max_state_bytes);
@@ -244,7 +244,7 @@ PersistedSettings read_state(const std::string& path) {
     return parse_state(text, path);
 }
 
-// OutputFile writes NAME.part and renames it.
+// The replacement is atomic, because OutputFile writes NAME.part and renames it.
 void write_state(const std::string& path, const std::string& json) {
     OutputFile file(path, {.replace = true});
     file.write(json.data(), json.size());
@@ -271,7 +271,7 @@ StateKeeper::~StateKeeper() {
     keep();
 }
 
-// Polls the settings; writing happens only if they changed.
+// Checks the settings periodically and writes them only if they have changed.
 void StateKeeper::work(const std::stop_token& stop) {
     std::mutex mutex;
     std::condition_variable_any stopping;

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-// Persisted settings are in force after a restart.
+// Tests that persisted settings are in force after a restart.
 
 namespace framewire::jobs {
 namespace {
@@ -58,7 +58,7 @@ TEST_P(PersistedRequests, AreInForceFromTheFirstFrame) {
     EXPECT_NE(camera.state().command.find("--state"), std::string::npos);
 }
 
-// Settings of a camera that is not served now are preserved; those that do not fit a served one are dropped.
+// Settings of a camera that is not being served are preserved. Settings that do not fit a served camera are dropped.
 TEST_P(PersistedRequests, DropInvalidSettings) {
     auto kept = options(codec::Mode::exact, 20);
     kept.live.state_path = folder_ / "state.json";

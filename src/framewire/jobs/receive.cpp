@@ -35,7 +35,7 @@ ChangesPicture::ChangesPicture(ChangesKind kind, const Shape& shape, int threads
                                                     shape, executor_);
 }
 
-// Lists the changed bytes row by row; equal rows are skipped with memcmp().
+// Lists the changed bytes row by row. Rows that memcmp() finds equal are skipped.
 void ChangesPicture::find_changes(HostView<const std::uint8_t> now) {
     const auto changes = changes_.view();
     auto& found = changes.summaries[0] = {};
@@ -69,7 +69,7 @@ JobFiles files_of(const ReceiveOptions& options) {
     return JobFiles().sink("-o", options.recording).statistics(options.job.statistics_path);
 }
 
-// One thread receives, draws and records; other threads read `now` and send requests through `remote`.
+// One thread receives, draws and records. Other threads read `now` and send requests through `remote`.
 struct ReceiveJob::State {
     explicit State(const ReceiveOptions& options);
 
@@ -91,12 +91,12 @@ struct ReceiveJob::State {
     RecordingTime time;
     std::optional<ChangesKind> changes_kind;
     std::unique_ptr<ChangesPicture> changes;
-    // allocated when the server has detected something
+    // allocated once the server has detected something
     HostImage boxed;
     VideoOutput recording;
     std::int64_t frames = 0;
     ThresholdTally thresholds;
-    // number of delta frames that `thresholds` counts
+    // number of delta frames counted in `thresholds`
     std::int64_t steps = 0;
     std::shared_ptr<net::RemoteControl> remote;
     mutable std::mutex mutex;
@@ -129,7 +129,7 @@ ReceiveJob::State::State(const ReceiveOptions& options)
                              .source_threshold = result.stream.threshold});
 }
 
-// The shape of the pictures may change, so the picture of changes is made again then.
+// The shape of the pictures may change, in which case the picture of changes is made again.
 void ReceiveJob::State::make_changes() {
     if (changes_kind)
         changes = std::make_unique<ChangesPicture>(*changes_kind, result.stream.shape, job.options().threads);
@@ -158,7 +158,8 @@ void ReceiveJob::State::run() {
     if (frames == 0 && !job.stopped()) fail(ErrorCode::source_lost, "{} ended before its first frame", url);
 }
 
-// Receives states. A state is a new frame, or a refinement of the frame before, which is shown but not recorded.
+// Receives states. A state is either a new frame or a refinement of the previous frame, which is shown but not
+// recorded.
 void ReceiveJob::State::receive() {
     const auto& limit = job.options().frames;
     auto& statistics = job.statistics();
@@ -169,7 +170,7 @@ void ReceiveJob::State::receive() {
             result.stream = client.info();
             make_changes();
         }
-        // the wait for the first picture must not affect the rate
+        // waiting for the first picture must not affect the rate
         if (frames == 0) statistics.start();
         const auto picture = with_boxes(changes ? changes->draw(client) : client.picture());
         const bool new_frame = frames == 0 || !net::same_frame(client.state(), now.state);
@@ -183,14 +184,15 @@ void ReceiveJob::State::receive() {
     }
 }
 
-// A keyframe may be closer to the source than the delta frames that follow; only those count.
+// Counts the threshold of a delta frame. A keyframe may be closer to the source than the delta frames that follow, so
+// keyframes are not counted.
 void ReceiveJob::State::count_threshold() {
     const auto received = client.counts().received.changes;
     if (received > steps) thresholds.add(client.threshold());
     steps = received;
 }
 
-// A recording cannot continue with another frame size, so a change of the size then ends the stream.
+// A recording cannot continue with another frame size, so a change of the size ends the stream if it is recorded.
 net::ClientOptions ReceiveJob::State::client_options(const ReceiveOptions& options) {
     auto of_client = options.client;
     of_client.follows_size = options.recording.empty();
@@ -204,7 +206,7 @@ net::ClientOptions ReceiveJob::State::client_options(const ReceiveOptions& optio
     return of_client;
 }
 
-// Publishes the state for other threads.
+// Publishes the newest state for other threads.
 void ReceiveJob::State::take_state(bool new_frame) {
     const auto counts = client.counts();
     const std::lock_guard lock(mutex);

@@ -33,17 +33,18 @@ enum class ChangesKind { mask, overlay, heat };
 /// Parses "mask", "overlay" or "heat". Throws Error{usage} for anything else.
 ChangesKind parse_changes(std::string_view text);
 
-/// Picture of the bytes in which a stream's newest state differs from the one drawn before (the last stage of the
-/// streaming report, section 5.0.6). It compares the pictures themselves, so it does not matter how an update was
-/// transmitted. The first picture counts as unchanged. For one thread.
+/// Draws the bytes in which a stream's newest state differs from the state drawn before (the last stage of the
+/// streaming report, section 5.0.6). It compares the pictures themselves, so the result does not depend on how an
+/// update was transmitted. The first picture counts as unchanged. Not thread-safe.
 class ChangesPicture {
 public:
-    /// Mask and overlay look as in the noise filter. `shape` is the stream's; `threads` limits the CPU threads, 0: all.
+    /// Mask and overlay look as in the noise filter. `shape` is that of the stream; `threads` limits the CPU threads,
+    /// 0: no limit.
     ChangesPicture(ChangesKind kind, const Shape& shape, int threads);
 
-    /// Shape of the result: the stream's size with 3 channels.
+    /// Returns the shape of the result: the stream's size with 3 channels.
     const Shape& shape() const { return picture_.shape(); }
-    /// Draws the changes of the client's newest picture. The result is valid until the next call.
+    /// Draws the changes in the client's newest picture. The result is valid until the next call.
     HostView<const std::uint8_t> draw(const net::Client& client);
 
 private:
@@ -51,7 +52,7 @@ private:
 
     Executor executor_;
     codec::HostChanges changes_;
-    // picture drawn last; empty before the first
+    // picture that was drawn last; empty before the first one
     HostImage before_;
     HostImage picture_;
     // used for mask and overlay
@@ -62,21 +63,21 @@ private:
 /// Options of a ReceiveJob.
 struct ReceiveOptions {
     JobOptions job{};
-    /// tcp://HOST:PORT or tcp://HOST:PORT/NAME; tls, ws and wss as well.
+    /// Address of the stream: tcp://HOST:PORT or tcp://HOST:PORT/NAME, or the same with tls, ws or wss.
     std::string url{};
     net::ClientOptions client{};
-    /// Optional. Sink for a recording, see open_sink().
+    /// Optional. Sink to which the stream is recorded, see open_sink().
     std::string recording{};
     /// How the recording is split into segments.
     SegmentOptions segments{};
-    /// Optional. Show the changes instead of the picture.
+    /// Optional. If set, the changes are shown instead of the picture.
     std::optional<ChangesKind> changes{};
     /// If true, objects that the server detects are outlined.
     bool boxes = true;
-    /// Optional. Called once the stream is connected, before the recording is opened, with the shape of the pictures as
-    /// shown. Exceptions end the constructor.
+    /// Optional. Called once the stream is connected, before the recording is opened. `shown` is the shape of the
+    /// displayed pictures. An exception ends the constructor.
     std::function<void(const net::StreamInfo& stream, const Shape& shown)> on_stream{};
-    /// Optional. Called on the thread of run() with each picture, which is valid during the call.
+    /// Optional. Called on the thread of run() with each picture, which is valid only during the call.
     std::function<void(HostView<const std::uint8_t> picture)> on_picture{};
     /// Optional. Called after the last picture. An exception fails the job, and the recording is truncated.
     std::function<void()> on_end{};
@@ -90,62 +91,63 @@ struct ReceiveResult {
     net::StreamInfo stream{};
     StatisticsSnapshot figures{};
     net::ClientCounts counts{};
-    /// State of the last picture.
+    /// State header of the last picture.
     net::StateHeader state{};
     /// Bound of the last picture.
     int threshold = 0;
-    /// Thresholds of the delta frames; of the last picture if there was none.
+    /// Thresholds of the delta frames. Without any delta frame, the threshold of the last picture.
     ThresholdStatistics thresholds{};
     Ending ending = Ending::complete;
 };
 
-/// State of a stream while it is received.
+/// State of a stream that is being received.
 struct ReceiveState {
-    /// Description sent by the server.
+    /// Description of the stream, as sent by the server.
     net::StreamInfo stream{};
-    /// Why there are no pictures, while a lost stream is being reconnected; else empty.
+    /// Reason why no pictures arrive while a lost stream is being reconnected; empty otherwise.
     std::string lost{};
-    /// State of the newest picture.
+    /// State header of the newest picture.
     net::StateHeader state{};
     /// Bound of the newest picture.
     int threshold = 0;
-    /// Camera frames shown so far; refinements of a frame do not count again.
+    /// Number of camera frames shown so far; refinements of a frame are not counted again.
     std::int64_t frames = 0;
-    /// Fraction of the bytes that the newest frame changed; refinements do not count.
+    /// Fraction of the bytes that changed with the newest frame; refinements are not counted.
     double changed = 0;
     /// Latency from the camera to the newest picture, if the server sends its clock.
     std::optional<double> latency_ms{};
     net::ClientCounts counts{};
 };
 
-/// Returns the result as JSON, for the statistics file: source, size, mode, threshold (the bound of the stream),
-/// threshold_in_force (of the last picture, and min, mean and max), frames, seconds, fps, raw_bytes, received_bytes,
-/// keyframes, delta_frames, skipped, changed (fraction of the bytes that a delta frame changes), version, frame and
-/// reconnections.
+/// Returns the result as JSON for the statistics file: source, size, mode, threshold (the bound of the stream),
+/// threshold_in_force (that of the last picture, with min, mean and max), frames, seconds, fps, raw_bytes,
+/// received_bytes, keyframes, delta_frames, skipped, changed (the fraction of bytes that a delta frame changes),
+/// version, frame and reconnections.
 std::string to_json(const ReceiveResult& result);
 
-/// Receives a stream from a server and shows it, records it, or both. A job runs once.
+/// Receives a stream from a server and shows it, records it, or does both. A job runs once.
 class ReceiveJob {
 public:
     /// Connects, then opens the recording. Throws as Job, parse_stream_address(), net::Client and open_sink() do.
     explicit ReceiveJob(const ReceiveOptions& options);
     ~ReceiveJob();
 
-    /// Description of the stream.
+    /// Returns the description of the stream.
     const net::StreamInfo& stream() const;
 
-    /// Receives until the stream ends; may be called once. If anything fails, the recording is completed before the
-    /// error is thrown. Throws Error{source_lost} if there was no picture.
+    /// Receives until the stream ends; may be called once. After an error, the recording is completed before the error
+    /// is thrown. Throws Error{source_lost} if no picture was received.
     const ReceiveResult& run();
-    /// Result of run(), valid even if it threw.
+    /// Returns the result of run(), which is valid even if run() threw.
     const ReceiveResult& result() const;
-    /// Statistics of the run in progress; from any thread.
+    /// Returns the statistics of the run in progress. Callable from any thread.
     const Statistics& statistics() const;
-    /// Current state of the stream; from any thread.
+    /// Returns the current state of the stream. Callable from any thread.
     ReceiveState state() const;
-    /// State of the server's controls; empty if it accepts no control requests from this viewer. From any thread.
+    /// Returns the state of the server's controls; empty if the server accepts no control requests from this viewer.
+    /// Callable from any thread.
     std::optional<service::Controls> controls() const;
-    /// Sends a control request; from any thread. Throws Error{usage} if the server accepts none.
+    /// Sends a control request. Callable from any thread. Throws Error{usage} if the server accepts none.
     void control(const service::ControlRequest& request);
 
 private:
@@ -153,15 +155,15 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Frame times for a recording of a stream. They start at 0 and always increase: if the stream's own times go back, as
-/// after a restart of the server, or jump by more than an hour, they continue with the nominal frame duration. For one
-/// thread.
+/// Computes the frame times of a stream's recording. They start at 0 and always increase: if the stream's own times go
+/// back, for example after a restart of the server, or jump by more than an hour, the recording continues with the
+/// nominal frame duration. Not thread-safe.
 class RecordingTime {
 public:
     /// `rate` is the stream's nominal rate.
     explicit RecordingTime(Rational rate) : frame_seconds_(std::min(1 / rate.value(), longest_gap_seconds)) {}
 
-    /// Returns time and number of the next frame, which has the stream's time `stream_seconds`.
+    /// Returns time and number of the next frame, whose time in the stream is `stream_seconds`.
     FrameTime next(double stream_seconds) {
         if (index_ == 0)
             offset_ = stream_seconds;

@@ -20,7 +20,7 @@ bool same(const net::StreamInfo& a, const net::StreamInfo& b) {
     return a.shape == b.shape && a.mode == b.mode && a.threshold == b.threshold;
 }
 
-// A relay has the same limits and patience as a camera that is served.
+// Returns the client options for the upstream server. A relay has the same limits and retry time as a served camera.
 net::ClientOptions upstream_of(const BroadcastOptions& options) {
     auto upstream = options.upstream;
     upstream.max_pixels = options.input.max_pixels.value_or(FrameLimits::served_pixels);
@@ -28,7 +28,7 @@ net::ClientOptions upstream_of(const BroadcastOptions& options) {
     return upstream;
 }
 
-// Returns true if the camera will connect again after the stream was lost for good or changed its properties.
+// Returns true if the camera reconnects after the stream was lost permanently or changed its properties.
 bool is_connected_again(const BroadcastOptions& options) {
     return options.listener && upstream_of(options).reconnect.count() > 0;
 }
@@ -38,7 +38,7 @@ bool is_loss(const FirstFailure& failure) {
         failure.rethrow();
     } catch (const Error& error) {
         return error.code() == ErrorCode::source_lost || error.code() == ErrorCode::no_input;
-        // any other exception is not a loss
+        // other exceptions do not count as a loss
     } catch (...) {
     }
     return false;
@@ -86,13 +86,13 @@ struct RelayJob::State {
           stream(info, executor),
           served(listener(options).add(options.server.stream, stream)) {}
 
-    // Lets queries see a loss at once.
+    // Returns client options with which queries see a loss at once.
     net::ClientOptions noting_loss(net::ClientOptions upstream) {
         upstream.on_loss = [this](const std::string&) { up = false; };
         return upstream;
     }
 
-    // Returns the shared listener, or opens one of the relay's own.
+    // Returns the shared listener, or opens the relay's own one.
     net::Listener& listener(const BroadcastOptions& options) {
         if (options.listener) return *options.listener;
         return own_listener.emplace(options.server, job.stop());
@@ -108,7 +108,8 @@ struct RelayJob::State {
         });
         up = false;
         result.ending = ending_of(failure, job.stopped(), true);
-        // If the camera connects again, its viewers are disconnected and return; an error would end them for good.
+        // If the camera will reconnect, its viewers are disconnected and come back; an error would end them
+        // permanently.
         if (!connected_again || !is_loss(failure) || job.stopped())
             result.viewers_left = served.finish(job.stopped() && !failure ? stopped_deadline : ending_deadline,
                                                 failure ? "the source was lost" : "");
@@ -136,8 +137,8 @@ struct RelayJob::State {
         }
     }
 
-    // Adds the client's newest state to the stream: the same packed delta frame if it follows the previous state, else
-    // the blocks that changed.
+    // Adds the client's newest state to the stream: the packed delta frame as received if it follows the previous
+    // state, or else the blocks that changed.
     void take() {
         const auto& state = client.state();
         const FrameTime time{state.frame, state.seconds, client.captured().value_or(Clock::now())};

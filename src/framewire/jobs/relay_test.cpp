@@ -26,7 +26,7 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(Relay);
 
-// Collects the pictures of a stream by frame number.
+// Returns the pictures of a stream, indexed by frame number.
 std::vector<Bytes> seen(const net::StreamAddress& address) {
     net::Client client(address);
     std::vector<Bytes> pictures;

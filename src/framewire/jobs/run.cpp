@@ -10,7 +10,7 @@
 namespace framewire::jobs {
 namespace {
 
-// Per-frame results of this job: there are none besides the frame itself.
+// Per-frame results of this job, which has none besides the frame itself.
 struct Nothing {
     void wait() const {}
 };
@@ -52,7 +52,7 @@ struct RunJob::State {
 
     void write(InputFrame& frame, const FrameTime& time) {
         if (const auto planes = std::exchange(frame.planes, nullptr)) return video.write_planes(planes, time);
-        // moved out, so that the decoder gets its memory back as soon as possible
+        // moved out of the frame, so that the decoder gets its memory back as soon as possible
         const auto own = std::exchange(frame.own, nullptr);
         if (own && video.write_own(*own, time)) return;
         if (own) own->to_image(frame.result().host());

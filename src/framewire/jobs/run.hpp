@@ -10,12 +10,12 @@
 
 namespace framewire::jobs {
 
-/// When frames of a source that is not live are passed on.
+/// Decides when frames of a source that is not live are passed on.
 enum class Pace {
-    /// At their own times if the output is a URL, because a stream is consumed no faster than it plays; else as
-    /// `hurried`.
+    /// At their own times if the output is a URL, because a stream is consumed no faster than it plays; otherwise as
+    /// soon as they are available.
     by_output,
-    /// No sooner than their own times.
+    /// No earlier than their own times.
     own,
     /// As soon as they are available.
     hurried,
@@ -25,7 +25,7 @@ enum class Pace {
 struct RunOptions {
     JobOptions job{};
     InputOptions input{};
-    /// See open_sink().
+    /// Sink for the filtered frames, see open_sink().
     std::string output{};
     /// How the output is split into segments.
     SegmentOptions segments{};
@@ -40,17 +40,17 @@ JobFiles files_of(const RunOptions& options);
 /// Sends one source through filters to a sink. A job runs once.
 class RunJob {
 public:
-    /// Opens the source, then everything else, cheap checks first and the output last. Throws as FrameJob and
+    /// Opens the source first and then everything else, cheap checks first and the output last. Throws as FrameJob and
     /// open_sink() do.
     explicit RunJob(const RunOptions& options);
     ~RunJob();
 
-    /// Runs the job; may be called once. If anything fails, the output is completed with the frames sent before, and
-    /// the first error is thrown. Throws Error{no_input} if the source has no frames.
+    /// Runs the job; may be called once. If a stage fails, the output is completed with the frames sent so far, and the
+    /// first error is thrown. Throws Error{no_input} if the source has no frames.
     const JobResult& run();
-    /// Result of run(), valid even if it threw.
+    /// Returns the result of run(), which is valid even if run() threw.
     const JobResult& result() const;
-    /// Statistics of the run in progress; from any thread.
+    /// Returns the statistics of the run in progress. Callable from any thread.
     const Statistics& statistics() const;
 
 private:

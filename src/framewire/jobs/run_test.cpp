@@ -18,8 +18,8 @@ using namespace std::chrono_literals;
 
 class Run : public JobTest {
 protected:
-    // Returns the result for a clip filtered by `filters`, and the result over images: with one more filter that
-    // changes nothing but cannot work by rows.
+    // Returns the result for a clip filtered by `filters`, and the result with an additional filter that changes
+    // nothing but forces whole images instead of rows.
     auto both_ways(const std::string& clip, const std::string& filters) {
         const auto made = [&](const std::string& of_filters) {
             auto options = job();
@@ -47,7 +47,7 @@ TEST_P(Run, SendsEveryFrame) {
     EXPECT_EQ(run.statistics().snapshot().frames, frames);
 }
 
-// A difference stream that is recorded again stays within its own threshold; a requested threshold is added to it.
+// A difference stream that is recorded again stays within its own threshold. A requested threshold is added to it.
 TEST_P(Run, RecordsADifferenceStreamWithoutFurtherError) {
     const auto convert = [&](const std::string& from, const std::string& to) {
         RunJob({.job = job(), .input = {.source = from}, .output = to}).run();
@@ -75,7 +75,7 @@ TEST_P(Run, AppliesFilters) {
 }
 
 #ifdef FRAMEWIRE_FFMPEG
-// Returns the bytes of a 4:2:0 y4m file, starting with the first frame's luma.
+// Returns the bytes of a 4:2:0 y4m file from the first frame's luma on.
 Bytes first_picture(const std::string& path, int width, int height) {
     const auto bytes = read_file(path);
     constexpr std::string_view begin = "FRAME\n";
@@ -107,7 +107,7 @@ TEST_P(Run, TextKeepsUncoveredPixelsAsDecoded) {
     EXPECT_GT(changed, 500);
 }
 
-// Chains run on planes if they can, row by row on the CPU. An appended identity convolve forces BGR images.
+// Chains run on planes if possible, row by row on the CPU. An appended identity convolve forces BGR images.
 TEST_P(Run, FiltersOnPlanesEqualFiltersOnImages) {
     const auto clip = folder_ / "clip.mp4";
     RunJob({.job = job(), .input = {.source = camera()}, .output = clip}).run();
@@ -119,8 +119,8 @@ TEST_P(Run, FiltersOnPlanesEqualFiltersOnImages) {
     }
 }
 
-// Filters that only move pixels or scale work on the planes directly, for all backends: luma as for gray images, chroma
-// at its positions.
+// On all backends, filters that only move pixels or scale work directly on the planes: luma is treated as a gray image,
+// and chroma is sampled at its own positions.
 TEST_P(Run, GeometryKeepsPlanes) {
     const auto clip = folder_ / "clip.mp4";
     RunJob({.job = job(), .input = {.source = camera()}, .output = clip}).run();
@@ -228,7 +228,7 @@ TEST_P(Run, ProcessesATimeRange) {
     RunJob run({.job = job(),
                 .input = {.source = camera(), .start_seconds = 1, .duration_seconds = 1.5},
                 .output = folder_ / "out.bgr"});
-    // frames 3 to 7, at 3 frames/s
+    // frames 3 to 7 at 3 frames/s
     EXPECT_EQ(run.run().figures.frames, 5);
     const auto all = camera_frames();
     EXPECT_EQ(raw_frames(folder_ / "out.bgr"), std::vector<Bytes>(all.begin() + 3, all.begin() + 8));

@@ -24,7 +24,8 @@
 #include <utility>
 #include <variant>
 
-// Rebuilds the command line of a served camera from its options, e.g. to restart it with the settings made at the page.
+// Reconstructs the command line of a served camera from its options, for example to restart it with the settings made
+// on the page.
 
 namespace framewire::jobs {
 namespace {
@@ -63,7 +64,7 @@ private:
     std::string text_;
 };
 
-// Options of the source and its filters.
+// Adds the options of the source and its filters.
 void add_input(CommandLineText& line, const InputOptions& input) {
     line.option("-f", input.filters);
     line.option("--matrix", input.matrix);
@@ -78,7 +79,7 @@ void add_input(CommandLineText& line, const InputOptions& input) {
     line.flag("--controls", input.accepts_control);
 }
 
-// Options of the detector that differ from the defaults.
+// Adds the detector's options that differ from their defaults.
 void add_detector(CommandLineText& line, const DetectorOptions& detector) {
     line.flag("--detect");
     line.differences(detector_fields(), detector.parameters, "detect-threshold");
@@ -88,7 +89,7 @@ void add_detector(CommandLineText& line, const DetectorOptions& detector) {
     if (const auto* picture = std::get_if<std::string>(&detector.region)) line.option("--roi-mask", *picture);
 }
 
-// Returns an `adjust` call with the values that are not neutral.
+// Returns an `adjust` filter with the values that are not neutral.
 std::string adjust_text(const Adjustment& set) {
     const Adjustment nothing;
     std::string values;
@@ -102,7 +103,7 @@ std::string adjust_text(const Adjustment& set) {
     return values.empty() ? "adjust" : "adjust=" + values;
 }
 
-// Returns a shell comment that lists the zones.
+// Returns the text of a comment that lists the zones.
 std::string zones_text(const service::LiveZones& zones) {
     std::string text;
     for (const auto& [kind, area] : zones.zones)
@@ -120,7 +121,8 @@ std::string chain_in_force(const std::string& chain, std::span<const FilterSwitc
     std::string on;
     const auto add = [&](std::string_view filter) { on.append(on.empty() ? "" : ",").append(filter); };
     const bool adjusts = std::ranges::any_of(calls, [](const auto& call) { return call.filter->name == "adjust"; });
-    // If the chain has no `adjust`, the panel's own one runs first, or directly after the change of the rate.
+    // If the chain has no `adjust`, the panel's own one comes first, or directly after the filter that changes the
+    // rate.
     const auto changes_rate = [](const auto& call) { return static_cast<bool>(call.filter->rate); };
     bool owes_own = adjustment && !adjusts;
     if (owes_own && std::ranges::none_of(calls, changes_rate)) {
@@ -187,7 +189,7 @@ codec::EncoderParameters encoder_with(const BroadcastOptions& asked, const LiveS
     return encoder;
 }
 
-// Persisted settings that no longer fit are dropped; they do not prevent the server from starting.
+// Persisted settings that no longer fit are dropped, so that they do not prevent the server from starting.
 LiveSettings fitting(const BroadcastOptions& asked, LiveSettings requested) {
     const auto& name = asked.server.stream;
     if (relayed_stream(asked.input.source) && requested != LiveSettings{}) {
@@ -232,15 +234,15 @@ void check_requested_chain(const std::string& chain) {
 
 }  // namespace framewire::jobs
 
-// Queries of a ServedCamera, and the jobs that come and go behind it.
+// Queries of a ServedCamera, and the attaching and detaching of its jobs.
 
 namespace framewire::jobs {
 namespace {
 
-// Viewers are shown file names without the folder.
+// Returns the file name without the folder, which viewers must not see.
 std::string file_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
-// Describes a relayed stream in the same form; it has no controls of its own.
+// Describes a relayed stream as a BroadcastStanding. A relay has no controls of its own.
 BroadcastStanding standing_of(const RelayJob& relay) {
     const auto& info = relay.info();
     return {.source_shape = info.shape,
@@ -282,7 +284,7 @@ BroadcastOptions ServedCamera::options(const BroadcastOptions& all) const {
     return options_with(all, requested_);
 }
 
-// First attempt: the settings of the last job. If those failed too: the camera's original options.
+// Reverts to the settings of the last job or, if those failed too, to the camera's original options.
 bool ServedCamera::give_up_requests(const std::string& why) {
     const std::lock_guard lock(requests_mutex_);
     auto before = requested_ == accepted_ ? LiveSettings{} : accepted_;
@@ -294,7 +296,8 @@ bool ServedCamera::give_up_requests(const std::string& why) {
     return true;
 }
 
-// A new job starts with the options of options_with(); filter switches and adjustment are applied as control requests.
+// A new job starts with the options that options_with() returns. Filter switches and adjustment are then applied as
+// control requests.
 void ServedCamera::attach(BroadcastJob& job) {
     const std::lock_guard requests(requests_mutex_);
     const auto attempt = [&](const auto& request) {
@@ -322,7 +325,7 @@ void ServedCamera::attach(RelayJob& job) {
     relay_ = &job;
 }
 
-// Adds the job's counters to the totals, so that versions, traffic and reconnects grow over restarts.
+// Adds the job's counters to the totals, so that versions, traffic and reconnects increase across restarts.
 void ServedCamera::detach() {
     const std::lock_guard requests(requests_mutex_);
     requested_ = settings_now();
@@ -346,7 +349,7 @@ void ServedCamera::end() {
     stands_.notify_all();
 }
 
-// Continues a requested recording in a new file, because the new job may have another shape or mode.
+// Continues the recording in a new file, because the new job may have another shape or mode.
 void ServedCamera::go_on_recording(BroadcastJob& job) {
     try {
         job.start_recording(new_file("fwd"));
@@ -361,7 +364,7 @@ LiveSettings ServedCamera::settings() const {
     return settings_now();
 }
 
-// The panels of viewers change the job directly, so its controls are read back.
+// Viewers' panels change the job directly, so its controls are read back.
 LiveSettings ServedCamera::settings_now() const {
     auto settings = requested_;
     const std::shared_lock lock(job_mutex_);
@@ -369,7 +372,7 @@ LiveSettings ServedCamera::settings_now() const {
     const auto controls = job_->controls();
     const bool all_on = std::ranges::all_of(controls.filters, [](const auto& filter) { return filter.on; });
     settings.filters = all_on ? std::vector<FilterSwitch>() : controls.filters;
-    // A new chain's own adjustment takes precedence over one that was requested for the previous chain.
+    // The adjustment in a new chain takes precedence over one that was requested for the previous chain.
     const auto own = adjustment_of_chain(job_chain_);
     settings.adjustment.reset();
     if (controls.adjustment != own && own == adjustment_of_chain(settings.chain.value_or(asked_.input.filters)))
@@ -377,7 +380,7 @@ LiveSettings ServedCamera::settings_now() const {
     return settings;
 }
 
-// The state is read under the locks, and text and command line are made after they are released.
+// Reads the state under the locks. Texts and the command line are made after the locks are released.
 service::LiveCameraState ServedCamera::state() const {
     LiveSettings requested;
     BroadcastStanding standing;
@@ -423,7 +426,7 @@ net::StreamMetrics ServedCamera::viewers() const {
     return total;
 }
 
-// Copies under the shared lock, so that the job cannot be destroyed meanwhile.
+// Copies the picture under the shared lock, so that the job cannot be destroyed meanwhile.
 std::optional<service::LiveCamera::Picture> ServedCamera::picture() const {
     const std::shared_lock lock(job_mutex_);
     const auto copy_of = [&](const auto& job, const Shape& shape) -> std::optional<Picture> {
@@ -455,8 +458,8 @@ namespace framewire::jobs {
 
 namespace {
 
-// Removes the folder from error messages about files, because viewers must not learn it. The log keeps the full
-// message.
+// Calls `body` and removes the folder from its error messages about files, because viewers must not learn it. The log
+// keeps the full message.
 template <class Body>
 auto naming_no_folder(const std::string& folder, const Body& body) {
     try {
@@ -479,15 +482,15 @@ void ServedCamera::require_settable() const {
         fail(ErrorCode::config, "{} does not accept control requests; serve it with --controls", name_);
 }
 
-// Waits for the next job if the current one has ended for a restart.
+// Waits for the next job if the current one has ended because of a restart.
 void ServedCamera::require_job(std::unique_lock<std::mutex>& requests) {
     stands_.wait_for(requests, RequestsInForce::patience, [&] { return job_ || is_over_ || !begins_again_; });
     if (is_over_) fail(ErrorCode::config, "{} has ended", name_);
     if (!job_) fail(ErrorCode::config, "{} is not there yet", name_);
 }
 
-// Requests run one after the other, each until it is in force. Queries do not wait meanwhile: the mutexes of jobs and
-// settings are free.
+// Requests are processed one after the other, each until it is in force. Queries do not wait meanwhile, because the
+// mutexes of jobs and settings are free.
 template <class ControlHandler>
 void ServedCamera::carry_out(const ControlHandler& request) {
     require_settable();
@@ -511,7 +514,7 @@ void ServedCamera::carry_out(const ControlHandler& request) {
     keep();
 }
 
-// The job may end before a frame is made with the request; then the next job applies it from its first frame on.
+// If the job ends before a frame is made with the request, the next job applies the request from its first frame on.
 void ServedCamera::wait_until_in_force(const RequestTicket& ticket, std::uint64_t job_number) {
     auto outcome = ticket.wait();
     if (outcome == RequestsInForce::Outcome::ended) {
@@ -579,7 +582,7 @@ void ServedCamera::set_zones(const std::vector<service::LiveZone>& zones) {
     });
 }
 
-// Returns a new path in the folder of recordings.
+// Returns the path of a new file in the recording folder.
 std::string ServedCamera::new_file(std::string_view ending) const {
     if (live_.record_folder.empty())
         fail(ErrorCode::config, "there is no folder for recordings and snapshots; serve with --record-dir DIR");
@@ -608,7 +611,7 @@ void ServedCamera::stop_recording() {
     naming_no_folder(live_.record_folder, [&] { job_->stop_recording(); });
 }
 
-// Takes its turn among requests, so that no picture from before a completed request is written after it.
+// Is serialised with the requests, so that no picture from before a completed request is written after that request.
 std::string ServedCamera::save_snapshot() {
     require_settable();
     const std::lock_guard turn(turn_mutex_);

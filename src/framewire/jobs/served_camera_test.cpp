@@ -82,7 +82,8 @@ TEST(ServeCommand, ListsZonesInAComment) {
 }  // namespace
 }  // namespace framewire::jobs
 
-// Control requests that hide or change parts of the picture must be visible in the next state, exact to the last byte.
+// Tests that control requests which hide or change parts of the picture are visible in the next state, exact to the
+// last byte.
 
 namespace framewire::jobs {
 namespace {
@@ -93,7 +94,8 @@ constexpr Shape shape{1, 96, 128, 3};
 constexpr service::LiveZone black{service::LiveZone::Kind::privacy, {21, 10, 45, 60}};
 constexpr service::LiveZone cells{service::LiveZone::Kind::mosaic, {70, 5, 40, 33}};
 
-/// Loops over a few raw frames of uniform brightness. `person` differs by less than a threshold of 20.
+/// Serves a loop of a few raw frames of uniform brightness. The person in them differs from the background by less than
+/// a threshold of 20.
 class ImmediateMasks : public LiveTest {
 protected:
     struct Case {
@@ -113,8 +115,8 @@ protected:
                 {"bounded, refined", codec::Mode::bounded, {}, 0.1}};
     }
 
-    /// Frames of one grey level with a pattern of +-6, and a figure that is 12 darker or lighter and `moves` from frame
-    /// to frame.
+    /// Returns a frame of one gray level with a pattern of 0 to 6 levels and a person that is 12 levels lighter. If
+    /// `moves` is true, the person's position changes from frame to frame.
     static Bytes frame(int level, int number, bool moves) {
         Bytes bytes;
         const int left = 30 + (moves ? 3 * number : 0);
@@ -195,7 +197,7 @@ TEST_P(ImmediateMasks, ZonesAreExactInTheNextState) {
         }
 }
 
-// Whatever moves in the zone, it is invisible from the first state with the mask on.
+// Even if something moves in the zone, it is invisible from the first state with the mask on.
 TEST_P(ImmediateMasks, ZonesStayHiddenInEveryState) {
     for (const auto& of : cases())
         for (const int level : {0, 120, 230}) {
@@ -229,7 +231,7 @@ TEST_P(ImmediateMasks, ShowsChangesBelowTheThreshold) {
         const Serving serving(camera_of(60, false, of));
         auto& camera = serving.camera();
         const net::Client viewer(serving.address());
-        // until it is refined, if refinement is on
+        // enough frames for the refinement, if it is on
         serving.wait_for_frames(of.refine_seconds > 0 ? 40 : 3);
         const auto captured = frame(60, 0, false);
         camera.control(Adjustment{.brightness = 15});
@@ -247,7 +249,7 @@ TEST_P(ImmediateMasks, ShowsChangesBelowTheThreshold) {
     }
 }
 
-// `noise` compares a frame with the previous one, in which the zone was not hidden.
+// `noise` compares a frame with the previous one, in which the zone was still visible.
 TEST_P(ImmediateMasks, FiltersForgetHiddenPixels) {
     auto served = camera_of(120, false, cases()[0]);
     served.cameras[0].input.filters = "noise=threshold=5";
@@ -266,7 +268,7 @@ TEST_P(ImmediateMasks, FiltersForgetHiddenPixels) {
     }
 }
 
-// A frame that a change of the rate repeats is filtered again.
+// A frame that a change of the rate repeats must be filtered again.
 TEST_P(ImmediateMasks, HidesZonesInRepeatedFrames) {
     auto served = camera_of(120, false, cases()[0]);
     served.cameras[0].input.filters = "flip=horizontal,flip=horizontal,fps=400";
@@ -284,7 +286,7 @@ TEST_P(ImmediateMasks, AnswersAViewerOnceTheRequestIsInForce) {
     const auto camera_controls = viewer.remote_control();
     ASSERT_TRUE(camera_controls);
     camera_controls->request("adjust brightness=15");
-    // The answer follows the state in which the request is in force.
+    // The answer to the viewer arrives after the state in which the request is in force.
     while (camera_controls->state().find("\"brightness\":15") == std::string::npos) ASSERT_TRUE(viewer.next());
     EXPECT_EQ(picture_of(serving.camera()), brighter(frame(60, 0, false), 15));
 }
@@ -302,7 +304,7 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(RandomRequests);
 
-// Model-based test: a completed request must be reflected in the settings and in the next state.
+// Model-based test: after each completed request, the settings and the next state must reflect it.
 TEST_P(RandomRequests, AreInForceWhenAnswered) {
     const Serving serving(camera_of(60, false, cases()[0]));
     auto& camera = serving.camera();
@@ -319,7 +321,7 @@ TEST_P(RandomRequests, AreInForceWhenAnswered) {
     std::array<bool, 2> on{true, true};
     int threshold = 20;
     auto mode = codec::Mode::exact;
-    // since the last change of the visible picture
+    // true if the picture has been exact since the last change of what it shows
     bool is_exact = false;
     const int requests = kit::at_length() ? 4000 : 40;
     for (int request = 0; request < requests; ++request) {
@@ -358,7 +360,7 @@ TEST_P(RandomRequests, AreInForceWhenAnswered) {
             case 4:
                 if (mode == codec::Mode::lossless) break;
                 threshold = below(30);
-                // otherwise the stream restarts
+                // otherwise the stream restarts with another bound
                 is_exact = is_exact && threshold <= camera.state().threshold_max;
                 camera.set_threshold(threshold, {});
                 break;
@@ -400,7 +402,7 @@ TEST_P(RandomRequests, AreInForceWhenAnswered) {
     }
 }
 
-// Requests for different settings that are made simultaneously must not undo each other.
+// Simultaneous requests for different settings must not undo each other.
 TEST_P(RandomRequests, SimultaneousRequestsAllTakeEffect) {
     auto served = camera_of(60, false, cases()[0]);
     served.cameras[0].input.filters = "gray=channels=3,flip=horizontal";
@@ -438,7 +440,7 @@ TEST_P(RandomRequests, SimultaneousRequestsAllTakeEffect) {
         EXPECT_EQ(state.zones, zones);
         EXPECT_EQ(state.controls.adjustment.brightness, round);
         EXPECT_EQ(state.controls.adjustment.contrast, 1 + 0.25 * round);
-        // Persisted before they were answered.
+        // Settings are persisted before the requests are answered.
         const auto kept = read_file(served.live.state_path);
         const std::string text(kept.begin(), kept.end());
         EXPECT_NE(text.find(fmt::format("\"threshold\": {}", 5 + round)), std::string::npos) << text;
@@ -455,7 +457,7 @@ TEST_P(RandomRequests, RejectInvalidRequests) {
     EXPECT_EQ(camera.state().command, before.command);
 }
 
-// The camera has not been available yet.
+// The camera has not yet been available.
 TEST_P(RandomRequests, RejectRequestsWithoutACamera) {
     auto served = options();
     ServedCamera camera(served.cameras[0], served.live, {}, std::make_shared<Statistics>());
@@ -467,7 +469,7 @@ TEST_P(RandomRequests, RejectRequestsWithoutACamera) {
     EXPECT_EQ(camera.settings(), LiveSettings{});
 }
 
-// A full disk ends the recording. The camera continues to accept requests, and the job reports the error at its end.
+// A full disk ends the recording. The camera still accepts requests, and the job reports the error at its end.
 TEST_P(RandomRequests, ContinueAfterAFullDisk) {
     auto served = camera_of(60, true, cases()[0]);
     const auto path = folder_ / "full.fwd";
@@ -521,7 +523,7 @@ TEST_P(Live, ChangesTheChainWithoutDisconnectingViewers) {
     EXPECT_EQ(state.source_shape, (Shape{1, 96, 128, 3}));
     EXPECT_EQ(state.rate, fps);
 
-    // A filter that was off stays off if the new chain has it too.
+    // A filter that was off stays off if the new chain contains it too.
     camera.control(service::FilterRequest{1, false});
     camera.set_chain("median=3,gray=channels=3");
     while (is_gray(viewer.picture())) ASSERT_TRUE(viewer.next());
@@ -586,7 +588,7 @@ TEST_P(Live, DoesNotServeATooExpensiveCamera) {
     EXPECT_THROW(CamerasJob{limited}, Error) << "the source itself";
 }
 
-// Requested chains are checked for parameters that name files. There is exactly one such parameter.
+// Requested chains are searched for parameters that name files. There is exactly one such parameter.
 TEST(RequestedChains, OnlyFontsMayNameFiles) {
     for (const auto& filter : filter_registry())
         for (const auto& parameter : filter.parameters)
@@ -620,7 +622,7 @@ TEST_P(Live, ReconnectsViewersAfterAChangeOfTheSize) {
     Serving::until([&] { return camera.state().shape == Shape{1, 96, 128, 3}; });
 }
 
-// Whatever is requested, no byte is off by more than the threshold signalled with its picture.
+// Whatever threshold is requested, no byte is off by more than the threshold signalled with its picture.
 TEST_P(Live, AppliesThresholdsFromTheNextFrame) {
     const auto camera_source = open_source(source());
     HostImage captured(camera_source->info().shape);
@@ -662,7 +664,7 @@ TEST_P(Live, AppliesThresholdsFromTheNextFrame) {
 
 TEST_P(Live, HidesZonesInEveryOutput) {
     auto hidden = options();
-    // shows the original too
+    // `compare` shows the original frame as well
     hidden.cameras[0].input.filters = "compare";
     const Serving serving(hidden);
     auto& camera = serving.camera();
@@ -706,7 +708,7 @@ TEST_P(Live, CountsObjectsThatTouchAZone) {
     while (std::ranges::all_of(viewer.objects(), is_left)) ASSERT_TRUE(viewer.next());
     EXPECT_TRUE(camera.state().detects);
     camera.set_zones({{service::LiveZone::Kind::detect, left}});
-    // frames in flight
+    // frames that were in flight
     for (int frame = 0; frame < 10; ++frame) ASSERT_TRUE(viewer.next());
     int seen = 0;
     for (int frame = 0; frame < 100; ++frame) {
@@ -717,8 +719,8 @@ TEST_P(Live, CountsObjectsThatTouchAZone) {
     EXPECT_GT(seen, 0);
 }
 
-// Each frame of the file is within the threshold of consecutive camera frames, while static regions are refined for
-// viewers before and after.
+// Each frame of the file is within the threshold of consecutive camera frames, although static regions are refined for
+// viewers before and after the recording.
 TEST_P(Live, RecordsCompleteFramesWhileServing) {
     const auto captured = read_video(source() + ":frames=900").frames;
     for (const auto mode : {codec::Mode::lossless, codec::Mode::exact, codec::Mode::bounded}) {

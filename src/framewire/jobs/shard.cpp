@@ -28,7 +28,8 @@ namespace {
 constexpr const char *slurm_task = "SLURM_ARRAY_TASK_ID", *completion_index = "JOB_COMPLETION_INDEX",
                      *shards_variable = "FRAMEWIRE_SHARDS";
 
-// Returns a variable's number; empty if it is not set. Throws if it is not a number of at least `least`.
+// Returns the value of a variable as a number; empty if the variable is not set. Throws unless the value is a number of
+// at least `least`.
 std::optional<int> number_of(const Environment& environment, const char* name, int least) {
     const char* text = environment(name);
     if (!text || !*text) return {};
@@ -38,7 +39,7 @@ std::optional<int> number_of(const Environment& environment, const char* name, i
     return number;
 }
 
-// Checks an index, from 0, against the count.
+// Returns the shard. Throws if `index`, counted from 0, is not below `count`.
 Shard checked(const char* name, int index, int count) {
     if (index >= count)
         fail(ErrorCode::usage, "{} selects shard {} of {}, but the first is 1; use --shard I/N", name, index + 1,
@@ -46,7 +47,7 @@ Shard checked(const char* name, int index, int count) {
     return {index, count, name};
 }
 
-// Returns the position of a task in its array.
+// Returns the position of a task in its job array.
 int slurm_index(const Environment& environment, int task) {
     const int least = number_of(environment, "SLURM_ARRAY_TASK_MIN", 0).value_or(0);
     const int step = number_of(environment, "SLURM_ARRAY_TASK_STEP", 1).value_or(1);
@@ -92,10 +93,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Lines = std::vector<std::string>;
 
-// A larger file is not a marker.
+// Maximum size of a marker; a larger file is something else.
 constexpr std::size_t longest_marker_bytes = 1 << 20;
 
-// Name, size and modification time of an input; the path's folder does not matter.
+// Returns the marker's line for an input: name, size and modification time. The path's folder is not included.
 std::string input_line(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) fail(ErrorCode::no_input, "cannot open {}: {}", path, std::strerror(errno));
@@ -105,14 +106,14 @@ std::string input_line(const std::string& path) {
              {"modified_ns", std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec}});
 }
 
-// Empty if the file does not exist.
+// Returns the marker's line for an output; empty if the file does not exist.
 std::optional<std::string> output_line(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return {};
     return json_text(Json{{"output", split_path(path).second}, {"bytes", static_cast<std::int64_t>(status.st_size)}});
 }
 
-// All lines of a marker that are known before the work.
+// Returns all lines of a marker that are known before the item is made.
 Lines lines_before_outputs(const Making& making) {
     Lines lines{json_text(Json{{"framewire", making.version}}), json_text(Json{{"options", making.options}})};
     for (const auto& input : making.inputs) lines.push_back(input_line(input));
@@ -125,7 +126,7 @@ std::string joined(const Lines& lines) {
     return text;
 }
 
-// Empty if there is no marker, or if it is too large to be one.
+// Returns the lines of a marker; empty if there is none or the file is too large.
 std::optional<Lines> read_marker(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) return {};
@@ -138,7 +139,7 @@ std::optional<Lines> read_marker(const std::string& path) {
 
 bool has(const Lines& lines, const std::string& line) { return std::ranges::find(lines, line) != lines.end(); }
 
-// Returns the first difference between a marker and the present state, for messages.
+// Returns the first difference between a marker and the current state, for messages.
 std::string difference(const Lines& mark, const Making& making, const Lines& now) {
     if (mark.empty() || mark[0] != now[0]) return "the version of framewire";
     if (mark.size() < 2 || mark[1] != now[1]) return "the options";
@@ -147,7 +148,7 @@ std::string difference(const Lines& mark, const Making& making, const Lines& now
     return "the requested outputs";
 }
 
-// Writes a file's or folder's data to disk.
+// Flushes the data of a file or folder to disk.
 void sync(const std::string& path, int flags) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
     const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
@@ -157,7 +158,7 @@ void sync(const std::string& path, int flags) {
     if (!synced && error != EINVAL) fail(ErrorCode::io, "cannot flush {} to disk: {}", path, std::strerror(error));
 }
 
-// Makes a new or renamed entry of a folder durable.
+// Flushes the folder of `path`, which makes a new or renamed entry durable.
 void sync_folder_of(const std::string& path) {
     const auto folder = split_path(path).first;
     sync(folder.empty() ? "." : folder, O_DIRECTORY);
@@ -174,7 +175,7 @@ DoneMarkers::DoneMarkers(const std::string& folder, const std::string& name)
 
 bool DoneMarkers::begun() const { return ::access(begun_.c_str(), F_OK) == 0; }
 
-// An output that neither NAME.done nor NAME.begun explains was made by something else.
+// An output for which there is neither NAME.done nor NAME.begun was not made by a batch run.
 ItemState DoneMarkers::state(const Making& making) const {
     using Is = ItemState::Is;
     auto now = lines_before_outputs(making);
@@ -202,7 +203,7 @@ ItemInTheMaking::ItemInTheMaking(DoneMarkers markers) : markers_(std::move(marke
             ::close(std::exchange(lock_, -1));
             fail(ErrorCode::io, "is being processed by another run ({} is locked)", markers_.begun_);
         }
-        // Another run may have ended and removed this file between open() and flock(); then the lock is worthless.
+        // Another run may have finished and removed this file between open() and flock(). The lock is then worthless.
         struct stat own {
         }, named{};
         if (::fstat(lock_, &own) == 0 && ::stat(markers_.begun_.c_str(), &named) == 0 && own.st_ino == named.st_ino)

@@ -122,7 +122,7 @@ TEST_F(DoneMark, NamesTheFirstChange) {
     write_file(folder_ / "model", "another one");
     expect_changed(making_, folder_ / "model");
     using namespace std::chrono_literals;
-    // same size as before, but a later time
+    // same size as before, but with a later modification time
     write_file(folder_ / "in.avi", "The input");
     std::filesystem::last_write_time(folder_ / "in.avi", std::filesystem::file_time_type::clock::now() + 1s);
     expect_changed(making_, "it");
@@ -146,7 +146,7 @@ TEST_F(DoneMark, LetsTheNextRunTakeOverAfterAKill) {
     EXPECT_EQ(state(), Is::unfinished);
     make();
     EXPECT_EQ(state(), Is::done);
-    // killed between its last two steps
+    // the run was killed between its last two steps
     write_file(begun(), "");
     EXPECT_EQ(state(), Is::done);
 }

@@ -24,7 +24,7 @@ void Playback::set_paused(bool paused) {
     change([&] {
         state_.paused = paused;
         steps_ = 0;
-        // a pause is not caught up
+        // restarts the timing, so that playback does not catch up after the pause
         pacer_ = {};
     });
 }
@@ -72,7 +72,7 @@ std::optional<Playback::Seek> Playback::take_seek() {
     if (!seek_seconds_) return std::nullopt;
     state_.ended = false;
     state_.lost.clear();
-    // Until a frame of this pass is shown, relative seeks start from the target.
+    // Until a frame of this pass is shown, relative seeks start from the target of this seek.
     state_.time.seconds = *seek_seconds_;
     return Seek{*std::exchange(seek_seconds_, std::nullopt), pass_};
 }
@@ -90,14 +90,14 @@ bool Playback::wait_for_turn(int pass, const FrameTime& time) {
     std::optional<Clock::time_point> due;
     for (;;) {
         if (closed_ || pass != pass_) return false;
-        // the target of a seek is shown even in a pause
+        // the target of a seek is shown even while paused
         if (shown_pass_ != pass_) break;
         if (state_.paused) {
             if (steps_ > 0) {
                 --steps_;
                 break;
             }
-            // due at once when playback continues
+            // the frame is due at once when playback continues
             due = Clock::time_point::min();
             changed_.wait(lock);
             continue;
@@ -116,7 +116,7 @@ bool Playback::wait_for_turn(int pass, const FrameTime& time) {
 
 namespace {
 
-// Per-frame results of this job: there are none besides the frame itself.
+// Per-frame results of this job, which has none besides the frame itself.
 struct NothingBeside {
     void wait() const {}
 };
@@ -143,7 +143,7 @@ struct ShowJob::State {
             result);
     }
 
-    // Waits until the frame is due and shows it. Frames of earlier passes are dropped.
+    // Waits until the frame is due, then shows it. Frames of earlier passes are dropped.
     void send(InputFrame& frame, const FrameTime& time) {
         if (!playback().wait_for_turn(frame.pass, time)) return;
         if (on_frame) on_frame({std::as_const(frame.captured).host(), std::as_const(frame.result()).host(), time});
@@ -161,7 +161,7 @@ struct ShowJob::State {
     std::function<void(const ShownFrame&)> on_frame;
     FrameJob<ShowInput> job;
     JobResult result;
-    // last member: destroyed before the members it uses
+    // last member: destroyed before the members that it uses
     std::stop_callback<std::function<void()>> on_stop;
 };
 
@@ -186,8 +186,8 @@ void ShowJob::set_speed(double speed) { state_->playback().set_speed(speed); }
 void ShowJob::step() { state_->playback().step(); }
 
 void ShowJob::step_back() {
-    // Seek to a time between the wanted frame and the one before it. Frame times are rounded, and a pending seek
-    // already targets a time between two frames.
+    // Seek to a time between the wanted frame and its predecessor, because frame times are rounded. A pending seek
+    // already targets such a time.
     const double frame_s = 1 / source().rate.value();
     const double number = std::ceil(state_->playback().position_seconds() / frame_s - 0.25);
     set_paused(true);
@@ -199,7 +199,7 @@ bool ShowJob::seek_by(double seconds) { return seek(state_->playback().position_
 service::Controls ShowJob::controls() const { return state_->job.input().controls(); }
 
 void ShowJob::control(const service::ControlRequest& request) {
-    // During a pause, seeking back by half a frame shows the current frame again.
+    // While paused, seeking back by half a frame shows the current frame again.
     state_->job.input().control(request);
     if (state().paused) seek(state_->playback().position_seconds() - 0.5 / source().rate.value());
 }

@@ -22,62 +22,63 @@
 
 namespace framewire::jobs {
 
-/// Range of the playback speed, relative to the source's own rate.
+/// Limits of the playback speed, relative to the source's own rate.
 inline constexpr double least_playback_speed = 0.01, most_playback_speed = 100;
 
 /// State of the playback of a source.
 struct PlaybackState {
     bool paused = false;
-    /// The source is at its end.
+    /// True if the source has reached its end.
     bool ended = false;
-    /// Relative speed of a source that is not live.
+    /// Playback speed of a source that is not live; 1 is the source's own rate.
     double speed = 1;
-    /// Error message, if the source failed.
+    /// Error message if the source failed.
     std::string lost{};
-    /// True once a frame was shown.
+    /// True once a frame has been shown.
     bool shows = false;
     /// Time of the frame shown last.
     FrameTime time{};
-    /// When that frame was shown.
+    /// Moment at which that frame was shown.
     Clock::time_point shown_at{};
 };
 
 /// Playback control of a source: pause, step, seek and speed. It connects a user interface with the threads that read
-/// and show frames. Each seek starts a new pass over the source; frames of earlier passes are no longer shown.
+/// and show frames. Each seek starts a new pass over the source, and frames of earlier passes are no longer shown.
 /// Thread-safe.
 class Playback {
 public:
     /// Frames of a `live` source are shown as they arrive.
     explicit Playback(bool live) : live_(live) {}
 
-    /// Pauses or continues.
+    /// Pauses or resumes playback.
     void set_paused(bool paused);
-    /// Shows one more frame and pauses.
+    /// Shows one more frame, then pauses.
     void step();
-    /// Requests a seek; negative times are 0.
+    /// Requests a seek. Negative times count as 0.
     void seek(double seconds);
     /// Sets the speed, clamped to least_playback_speed..most_playback_speed.
     void set_speed(double speed);
-    /// Ends all waits; nothing more is shown.
+    /// Ends all waits. Nothing is shown afterwards.
     void close();
     /// Returns the current state.
     PlaybackState state() const;
-    /// Target of a pending seek, else the time of the frame shown last.
+    /// Returns the target of a pending seek, or else the time of the frame shown last.
     double position_seconds() const;
 
-    /// A requested position, for the thread that reads the source.
+    /// A requested position, taken by the thread that reads the source.
     struct Seek {
         double seconds = 0;
-        /// The pass that starts there.
+        /// Number of the pass that starts at this position.
         int pass = 0;
     };
-    /// Takes the pending seek, if there is one.
+    /// Returns the pending seek, if there is one, and clears it.
     std::optional<Seek> take_seek();
-    /// Called at the end of the source, or when it failed with the message `lost`. Waits for a seek. Returns false if
-    /// the playback was closed.
+    /// Waits for a seek. Called when the source has ended or has failed with the message `lost`. Returns false if the
+    /// playback was closed.
     bool wait_for_seek(std::string lost);
 
-    /// For the thread that shows frames: waits until the frame is due. Returns false if it is no longer wanted.
+    /// Waits until the frame is due. Called by the thread that shows frames. Returns false if the frame must not be
+    /// shown any more.
     bool wait_for_turn(int pass, const FrameTime& time);
 
 private:
@@ -99,7 +100,7 @@ private:
     Pacer pacer_;
 };
 
-/// A frame to be displayed: as captured and as filtered. Valid during the call.
+/// A frame to be displayed, both as captured and as filtered. Valid during the call.
 struct ShownFrame {
     HostView<const std::uint8_t> captured, result;
     FrameTime time{};
@@ -109,59 +110,59 @@ struct ShownFrame {
 struct ShowOptions {
     JobOptions job{};
     InputOptions input{};
-    /// If true, playback pauses on the first frame.
+    /// If true, playback pauses at the first frame.
     bool paused = false;
     /// Speed of a source that is not live, relative to its own rate.
     double speed = 1;
-    /// Called on the thread of run() with each frame when it is due.
+    /// Called on the thread of run() with each frame, when the frame is due.
     std::function<void(const ShownFrame& frame)> on_frame{};
 };
 
 /// Returns the files that these options read and write.
 JobFiles files_of(const ShowOptions& options);
 
-/// Plays a source through filters at its own rate, with pause, step, seek and speed. A job runs once.
+/// Plays a source through filters at the source's own rate, with pause, step, seek and speed. A job runs once.
 class ShowJob {
 public:
     /// Opens the source. Throws as FrameJob does.
     explicit ShowJob(const ShowOptions& options);
     ~ShowJob();
 
-    /// Describes the source. shape() describes the filtered frames.
+    /// Returns the properties of the source. shape() returns the shape of filtered frames.
     const SourceInfo& source() const;
-    /// Backend of the filters.
+    /// Returns the backend of the filters.
     Backend backend() const;
-    /// Shape of filtered frames.
+    /// Returns the shape of filtered frames.
     const Shape& shape() const;
 
-    /// Plays until a stop is requested or JobOptions::frames frames were shown; may be called once. The end of the
-    /// source does not end it, because the user may seek back. If the source fails, state() shows why, and the error is
-    /// thrown after the stop.
+    /// Plays until a stop is requested or JobOptions::frames frames have been shown; may be called once. At the
+    /// source's end it waits, because the user may seek back. If the source fails, state() reports why, and the error
+    /// is thrown after the stop.
     const JobResult& run();
-    /// Result of run(), valid even if it threw.
+    /// Returns the result of run(), which is valid even if run() threw.
     const JobResult& result() const;
-    /// Statistics of the run in progress; from any thread.
+    /// Returns the statistics of the run in progress. Callable from any thread.
     const Statistics& statistics() const;
 
-    // Playback control while the job runs, from any thread; see Playback.
+    // Playback control while the job runs; see Playback. Callable from any thread.
     /// Returns the current state.
     PlaybackState state() const;
-    /// Pauses or continues.
+    /// Pauses or resumes playback.
     void set_paused(bool paused);
     /// Sets the speed, see Playback::set_speed().
     void set_speed(double speed);
-    /// Shows the next frame and pauses.
+    /// Shows the next frame, then pauses.
     void step();
-    /// Shows the frame before the last one and pauses. If the source's rate varies, shows the frame about one nominal
-    /// frame duration earlier.
+    /// Shows the frame before the current one, then pauses. If the source's frame rate varies, shows the frame about
+    /// one nominal frame duration earlier.
     void step_back();
-    /// Seeks to a time, at most to the last frame. Returns false for a live source, which cannot seek.
+    /// Seeks to a time, but not beyond the last frame. Returns false for a live source, which cannot seek.
     bool seek(double seconds);
-    /// Seeks relative to the current position; negative values go back. Returns false for a live source.
+    /// Seeks relative to the current position; negative values seek backwards. Returns false for a live source.
     bool seek_by(double seconds);
-    /// State of picture controls and filter switches, see FilteredInput::controls().
+    /// Returns the state of picture controls and filter switches, see FilteredInput::controls().
     service::Controls controls() const;
-    /// Carries out a control request; during a pause the current frame is filtered and shown again.
+    /// Carries out a control request. While paused, the current frame is filtered and shown again.
     void control(const service::ControlRequest& request);
 
 private:
@@ -169,22 +170,23 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// A source whose reading a Playback controls. At its end, or after an error, it waits for a seek.
+/// A source whose reading is controlled by a Playback. After its end or an error, it waits for a seek.
 class ShowInput : public FilteredInput {
 public:
-    /// Opens the source, seekable and with filter switches. Throws as FilteredInput does.
+    /// Opens the source as seekable and with filter switches. Throws as FilteredInput does.
     ShowInput(const InputOptions& input, const JobOptions& job, std::stop_token stop)
         : FilteredInput(seekable(input), job, std::move(stop)), playback_(info().live) {}
 
-    /// Playback control; thread-safe.
+    /// Returns the playback control, which is thread-safe.
     Playback& playback() { return playback_; }
-    /// The same, read-only.
+    /// Returns the playback control as a read-only reference.
     const Playback& playback() const { return playback_; }
 
-    /// Reads the next frame of the current pass. Returns false if the playback was closed; if the source failed before,
-    /// throws its error then.
+    /// Reads the next frame of the current pass. Returns false if the playback was closed. If the source had failed
+    /// before, throws its error instead.
     bool capture(InputFrame& frame, FrameTime& time);
-    /// Filters the frame, and resets the filters at the first frame of a pass. Both images are on the host afterwards.
+    /// Filters the frame, after resetting the filters if it is the first frame of a pass. Both images are then on the
+    /// host.
     void filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
 
 private:
@@ -199,7 +201,7 @@ private:
     std::exception_ptr lost_;
     // pass of the frames being captured
     int reading_pass_ = 0;
-    // pass of the frames that the filters saw last
+    // pass of the frames that were filtered last
     int filtered_pass_ = 0;
 };
 

@@ -37,7 +37,7 @@ public:
     ~Showing() { stop(); }
 
     ShowJob& job() { return *job_; }
-    /// Waits until this many frames were shown; returns the number of the last one.
+    /// Waits until `count` frames have been shown. Returns the number of the last one.
     std::int64_t shown(std::size_t count) {
         std::unique_lock lock(mutex_);
         EXPECT_TRUE(changed_.wait_for(lock, 60s, [&] { return shown_.size() >= count; })) << shown_.size();
@@ -114,7 +114,7 @@ TEST_P(Show, StepsForwardAndBack) {
 TEST_P(Show, SeeksDuringAPause) {
     Showing showing({.job = job(), .input = {.source = camera()}, .paused = true});
     EXPECT_EQ(showing.shown(1), 0);
-    // at 3 frames/s
+    // 2 s are 6 frames at 3 frames/s
     EXPECT_TRUE(showing.job().seek(2));
     EXPECT_EQ(showing.shown(2), 6);
     EXPECT_TRUE(showing.job().seek_by(-1));
@@ -178,10 +178,10 @@ TEST_P(Show, KeepsAdjustmentsOverASeek) {
 }
 
 TEST_P(Show, PlaysAtTheSourcesRateTimesSpeed) {
-    // Measured from before the first frame: on a busy machine this thread may notice that frame late, but no frame is
-    // shown early.
+    // Time is measured from before the first frame: on a busy machine this thread may notice that frame late, but no
+    // frame is shown early.
     const auto begin = Clock::now();
-    // 18 frames/s
+    // six times 3 frames/s, so 18 frames/s
     Showing showing({.job = job(), .input = {.source = camera()}, .speed = 6});
     showing.shown(10);
     EXPECT_GE(milliseconds_since(begin), 9 * 1000.0 / 18 - 60);

@@ -29,8 +29,8 @@
 #include <utility>
 #include <vector>
 
-// Compares whole jobs on the GPU with the same jobs on the CPU, over more frames than three rounds of any frame ring: a
-// chain is replayed as a recorded graph only from the second use of its images.
+// Compares whole jobs on the GPU with the same jobs on the CPU. The number of frames exceeds three rounds of any frame
+// ring, because a chain is replayed as a recorded graph only from the second use of its images on.
 
 namespace framewire::jobs {
 namespace {
@@ -39,7 +39,7 @@ using namespace std::string_literals;
 
 class WholeJobs : public JobTest {
 protected:
-    // Large enough for every example of the registry; crops and zones of the examples must be inside.
+    // Large enough for every example in the registry: the examples' crops and zones must be inside.
     static constexpr int scene_width = 672, scene_height = 496;
     static constexpr std::size_t scene_bytes = std::size_t{3} * scene_width * scene_height;
     static int scene_frames() { return kit::brief() ? 40 : 75; }
@@ -63,7 +63,7 @@ protected:
     }
 
     // Calls run(job options, folder) for both backends and compares all files that it leaves in the folders, byte by
-    // byte or by `same`. Exceptions are failures.
+    // byte or with `same`. Exceptions count as failures.
     using Same = std::function<bool(const Bytes& cpu, const Bytes& cuda)>;
     void expect_same(const std::string& what, const std::function<void(const JobOptions&, const std::string&)>& run,
                      const Same& same = {}) {
@@ -112,14 +112,14 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(Backends, WholeJobs, ::testing::Values(Backend::cuda), kit::backend_name);
 
-// All examples of all filters, and the name of each filter without examples.
+// Returns all examples of all filters, and the names of the filters without examples.
 std::vector<std::string> examples() {
     std::vector<std::string> all;
     for (const auto& filter : filter_registry()) {
         if (filter.examples.empty()) all.emplace_back(filter.name);
         for (const auto example : filter.examples) all.emplace_back(example);
     }
-    // Test machines may have no fonts.
+    // Test machines may have no installed fonts.
     if (const auto* font = std::getenv("FRAMEWIRE_TEST_FONT"))
         for (auto& chain : all)
             if (const auto at = chain.find("text="); at != chain.npos)
@@ -127,7 +127,7 @@ std::vector<std::string> examples() {
     return all;
 }
 
-// {fps} shows the speed of the job, which differs between runs.
+// Returns true if the chain shows {fps}, the speed of the job, which differs between runs.
 bool shows_speed(const std::string& chain) { return chain.find("{fps}") != chain.npos; }
 bool same_size(const Bytes& cpu, const Bytes& cuda) { return cpu.size() == cuda.size(); }
 
@@ -214,9 +214,10 @@ TEST_P(WholeJobs, EveryCodecModeEqualsTheCpu) {
         }
 }
 
-// Descriptors are floats, whose sums are added in different orders on the CPU and on a GPU.
+// Compares descriptors with a tolerance: they are floats, whose sums are added in different orders on the CPU and on a
+// GPU.
 bool same_descriptors(const Bytes& cpu, const Bytes& cuda) {
-    // bytes of the .npy header
+    // size of the .npy header in bytes
     constexpr std::size_t header = 128;
     if (cpu.size() != cuda.size() || cpu.size() <= header) return false;
     if (!std::equal(cpu.begin(), cpu.begin() + header, cuda.begin())) return false;
@@ -258,7 +259,7 @@ TEST_P(WholeJobs, EveryHogOptionMatchesTheCpu) {
                 same_descriptors);
 }
 
-// Returns every window that scored above the threshold in each frame, by its box.
+// Scores of all windows above the threshold in each frame, indexed by the window's box.
 using Windows = std::map<std::vector<int>, double>;
 
 std::vector<Windows> windows_in(const Bytes& records) {
@@ -272,7 +273,7 @@ std::vector<Windows> windows_in(const Bytes& records) {
     return frames;
 }
 
-// Scores differ by rounding, so a window that only one backend found must score close to the threshold.
+// Scores differ by rounding errors, so a window that only one backend found must have a score close to the threshold.
 bool same_windows(const Windows& one, const Windows& other, double threshold, double tolerance) {
     return std::ranges::all_of(one, [&](const auto& window) {
         const auto counterpart = other.find(window.first);
@@ -280,7 +281,7 @@ bool same_windows(const Windows& one, const Windows& other, double threshold, do
     });
 }
 
-// The model is a part of the scene.
+// The model is made from a part of the scene.
 TEST_P(WholeJobs, PeopleMatchTheCpu) {
     // at most 2,428 windows per frame
     constexpr double threshold = 70, tolerance = 0.01;
@@ -303,7 +304,7 @@ TEST_P(WholeJobs, PeopleMatchTheCpu) {
                                       .output = to + "people.jsonl"};
                 options.people.threshold = static_cast<float>(threshold);
                 options.people.group = PeopleGrouping::overlap;
-                // no window is suppressed by one with a slightly better score
+                // no window suppresses another one with a slightly lower score
                 options.people.overlap = 1;
                 PeopleJob people(options);
                 found += static_cast<std::size_t>(people.run().people);
@@ -320,14 +321,14 @@ TEST_P(WholeJobs, PeopleMatchTheCpu) {
     EXPECT_GT(found, 0u);
 }
 
-// A server whose chain changes while it runs. A viewer compares every picture with the CPU's result for the same frame
-// by the chain in force, or by the previous chain as long as that is still visible.
+// Server whose chain changes while it runs. A viewer compares every picture with the CPU's result for the same frame:
+// for the chain in force, or for the previous chain as long as that one is still visible.
 class ServedChains : public WholeJobs {
 protected:
     static constexpr int looped_frames = 16, seen_of_each_chain = 60;
     static constexpr std::chrono::minutes patience{2};
 
-    // The CPU's results for the frames, which are served in turn.
+    // Returns the CPU's results for all frames, which are served in a loop.
     std::vector<Bytes> on_cpu(const std::string& chain) const {
         const TemporaryFolder results;
         RunJob(
@@ -351,7 +352,7 @@ void ServedChains::expect_cpus_pictures(codec::Mode mode, int threshold) {
          .input = {.source = fmt::format("synth:size={}x{}:noise=4:objects=5:frames={}", width, height, looped_frames)},
          .output = folder_ / "served.bgr"})
         .run();
-    // These chains use no other frames, because it is unknown here when a chain starts.
+    // These chains do not depend on other frames, because the test does not know at which frame a chain starts.
     const std::vector<std::string> chains{"gaussian=5",
                                           "scale=50%,scale=200%",
                                           "convolve='1 2 1  2 4 2  1 2 1':divisor=16",
@@ -380,13 +381,13 @@ void ServedChains::expect_cpus_pictures(codec::Mode mode, int threshold) {
     BroadcastJob broadcast(options);
     std::vector<int> seen(chains.size());
     auto viewer = std::async(std::launch::async, [&] {
-        // The job ends on every path.
+        // Ends the job on every path.
         const struct Stop {
             std::stop_source& of;
             ~Stop() { of.request_stop(); }
         } at_end{stop};
         net::Client client(broadcast.address(), {.connect_deadline = patience, .silence_deadline = patience});
-        // The chain requested last, and the chain seen last: the same one, or the one before it.
+        // The chain that was requested last, and the chain that was seen last: the same one or its predecessor.
         std::size_t requested = 0, current = 0;
         while (client.next()) {
             const std::span picture(client.picture().data(), frame_bytes);

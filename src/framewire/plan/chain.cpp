@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-// The grammar of a chain: filters separated by commas, each a name with an optional parameter list (see
+// Grammar of a chain: filters separated by commas, each with a name and an optional parameter list (see
 // core/parameters.cpp):
 //
 //     chain  = [ filter { "," filter } ]
@@ -34,12 +34,12 @@ std::vector<std::string_view> names(std::span<const FilterInfo> registry) {
     return all;
 }
 
-// Reads a chain of filters; the parameters of each filter are read by read_parameters().
+// Parses a chain of filters. read_parameters() parses the parameters of each filter.
 class ChainReader {
 public:
     ChainReader(std::string_view text, std::span<const FilterInfo> registry) : text_(text), registry_(registry) {}
 
-    // Reads calls separated by commas. Blank text is an empty chain.
+    // Parses filters separated by commas. Blank text is an empty chain.
     std::vector<FilterCall> read() {
         std::vector<FilterCall> calls;
         skip_spaces();
@@ -53,7 +53,7 @@ public:
     }
 
 private:
-    // Reads one filter with its parameters.
+    // Parses one filter with its parameters.
     FilterCall read_call() {
         FilterCall call;
         call.offset = at_;
@@ -70,7 +70,7 @@ private:
                                      .main_behind = fmt::format("{}=", name),
                                      .unnamed = found->unnamed,
                                      .end = ","};
-        const bool main_first = !at_end() && text_[at_] == '=';  // after "name:" a key is needed
+        const bool main_first = !at_end() && text_[at_] == '=';  // after "name:" a key is required
         if (take('=') || take(':'))
             call.values = read_parameters(text_, at_, syntax, main_first,
                                           [&](std::size_t at, const std::string& problem) { fail_at(at, problem); });
@@ -80,7 +80,7 @@ private:
         return call;
     }
 
-    // Reads everything up to a delimiter, so that a message can show the whole of a wrong name.
+    // Parses everything up to a delimiter, so that a message can show the whole of an unknown name.
     std::string_view read_name() {
         const auto begin = at_;
         at_ = std::min(text_.find_first_of("=:,", at_), text_.size());
@@ -88,9 +88,9 @@ private:
         return name.substr(0, name.find_last_not_of(spaces) + 1);
     }
 
-    // Users of FFmpeg expect the meaning that a name has there.
+    // Returns the suggestion for an unknown name. Users of FFmpeg expect a name to mean what it means there.
     std::string meant_by(std::string_view name) const {
-        // The suggestion may have parameters: "flip=vertical".
+        // The suggested filter may have parameters: "flip=vertical".
         const auto like = filter_like_ffmpegs(name);
         const auto own = like.substr(0, like.find('='));
         const bool is_there = std::ranges::any_of(registry_, [&](const auto& filter) { return filter.name == own; });
@@ -119,13 +119,13 @@ private:
 
 }  // namespace
 
-// The column counts characters, not bytes.
+// Columns are counted in characters, not bytes.
 void fail_in_chain(std::string_view text, std::size_t offset, std::string_view problem) {
     throw ExcerptError(ErrorCode::usage, fmt::format("filters, column {}: {}", column(text, offset), problem),
                        pointed_out(text, offset));
 }
 
-// Every filter so far moves to `before` when the filter that changes the rate is found.
+// When the filter that changes the rate is found, all filters collected so far move to `before`.
 RateSplit split_at_rate(const Chain& chain) {
     RateSplit split{chain, {chain.text, {}}, {chain.text, {}}};
     for (const auto& call : chain.calls) {
@@ -149,7 +149,7 @@ Chain parse_chain(std::string_view text, std::span<const FilterInfo> registry) {
 
 }  // namespace framewire
 
-// One line per filter, in alphabetical order.
+// All filters, one per line, in alphabetical order.
 // clang-format off
 #define FRAMEWIRE_FILTERS(filter) \
     filter(adjust) \
@@ -180,12 +180,12 @@ Chain parse_chain(std::string_view text, std::span<const FilterInfo> registry) {
 
 namespace framewire {
 
-// The source of each filter defines NAME_info().
+// The source file of each filter defines NAME_info().
 #define FRAMEWIRE_DECLARE(name) FilterInfo name##_info();
 FRAMEWIRE_FILTERS(FRAMEWIRE_DECLARE)
 #undef FRAMEWIRE_DECLARE
 
-// Built on first use, from the info function of each filter.
+// The registry is built on first use, by calling the info function of each filter.
 const std::vector<FilterInfo>& filter_registry() {
 #define FRAMEWIRE_CALL(name) name##_info(),
     static const std::vector<FilterInfo> filters = {FRAMEWIRE_FILTERS(FRAMEWIRE_CALL)};
@@ -229,7 +229,7 @@ std::string_view filter_like_ffmpegs(std::string_view name) {
     return found == names_of_ffmpeg.end() ? std::string_view() : found->second;
 }
 
-// The chain's own settings are applied first, so that the source takes what it can from the start.
+// The settings of the chain's own `adjust` are applied first, so that the source takes what it can from the start.
 CameraControls::CameraControls(const Chain& chain, Source& source, SetInChain set_in_chain)
     : source_(&source), set_in_chain_(std::move(set_in_chain)) {
     const auto adjust = std::find_if(chain.calls.begin(), chain.calls.end(),
@@ -237,9 +237,9 @@ CameraControls::CameraControls(const Chain& chain, Source& source, SetInChain se
     if (adjust != chain.calls.end()) set(adjustment_from(adjust->values));
 }
 
-// The source takes what it has controls for; the chain takes the rest, if it has an `adjust`.
+// The source applies the settings for which it has controls. The chain's `adjust`, if there is one, applies the rest.
 Adjustment CameraControls::set(const Adjustment& wanted) {
-    adjust_terms(wanted);  // validates first, so that nothing is changed if a setting is not allowed
+    adjust_terms(wanted);  // validates first, so that nothing changes if a setting is not allowed
     const std::lock_guard lock(mutex_);
     const auto rest = source_->set_adjustment(wanted);
     return set_in_chain_(rest) ? Adjustment{} : rest;
@@ -250,7 +250,7 @@ namespace {
 using ListedJson = nlohmann::ordered_json;
 using ParameterType = ParameterInfo::Type;
 
-// Names of the types in JSON.
+// Returns the name of a parameter type in JSON.
 std::string_view name_of(ParameterType type) {
     switch (type) {
         case ParameterType::integer: return "integer";
@@ -264,7 +264,7 @@ std::string_view name_of(ParameterType type) {
     return "text";
 }
 
-// Converts a value to the JSON type of its parameter.
+// Converts a parameter's value to the JSON type that matches the parameter.
 ListedJson typed(ParameterType type, std::string_view text) {
     if (type == ParameterType::integer) return number_in<std::int64_t>(text).value();
     if (type == ParameterType::real) return number_in<double>(text).value();
@@ -272,12 +272,12 @@ ListedJson typed(ParameterType type, std::string_view text) {
     return text;
 }
 
-// A limit, or null for infinity, which JSON does not have.
+// Returns a limit as JSON; null means infinity, which JSON cannot represent.
 ListedJson limit(double number) { return std::isfinite(number) ? ListedJson(number) : ListedJson(nullptr); }
 
 // Returns one parameter as a JSON object.
 ListedJson listed(const ParameterInfo& parameter) {
-    // Optional parameters have no default, and required ones need a value.
+    // Optional parameters have no default, and required ones must be given.
     const bool has_default = !is_required(parameter) && !parameter.optional;
     ListedJson json{{"name", parameter.name}, {"help", parameter.help}, {"type", name_of(parameter.type)}};
     json["required"] = is_required(parameter);
@@ -324,11 +324,11 @@ std::string filters_json() {
 
 namespace {
 
-// Returns the part of the chain's text that is the filter at `index`.
+// Returns the filter at `index` as written in the chain.
 std::string text_of(const Chain& chain, std::size_t index) {
     const auto begin = chain.calls[index].offset;
     const bool is_last = index + 1 == chain.calls.size();
-    // The text of a filter ends where the next one starts, without the comma and spaces between.
+    // A filter's text ends before the comma and the spaces that precede the next filter.
     auto text = std::string_view(chain.text).substr(begin);
     if (!is_last) text = text.substr(0, chain.calls[index + 1].offset - begin);
     const auto end = text.find_last_not_of(is_last ? " \t\n" : ", \t\n");
@@ -338,11 +338,11 @@ std::string text_of(const Chain& chain, std::size_t index) {
 // Returns the name of a filter from its text in a chain.
 std::string_view name_of(std::string_view text) { return text.substr(0, text.find_first_of("= \t\n")); }
 
-// Returns a switch per filter, and why it cannot be switched, if so.
+// Returns one switch per filter; those that cannot be switched state the reason.
 std::vector<FilterSwitch> switches_of(const Chain& chain, const Shape& frame) {
     std::vector<FilterSwitch> switches;
-    // Filters before a change of the rate stay on, because the pipeline around that filter depends on whether
-    // there are any.
+    // Filters before a change of the rate stay on, because the pipeline around the rate change depends on whether there
+    // are any.
     const auto changes_rate = [](const FilterCall& call) { return static_cast<bool>(call.filter->rate); };
     const auto rated = std::ranges::find_if(chain.calls, changes_rate);
     bool before_rate = rated != chain.calls.end();
@@ -369,7 +369,7 @@ std::vector<FilterSwitch> switches_of(const Chain& chain, const Shape& frame) {
 
 }  // namespace
 
-// Each filter of the new chain is paired with at most one of the old chain.
+// Pairs each filter of the new chain with at most one filter of the old chain.
 std::vector<std::size_t> numbers_of_off(std::span<const FilterSwitch> before, std::span<const FilterSwitch> now) {
     std::vector<bool> gone(before.size()), known(now.size());
     std::vector<std::size_t> numbers;
@@ -389,7 +389,7 @@ std::vector<std::size_t> numbers_of_off(std::span<const FilterSwitch> before, st
 ChainSwitches::ChainSwitches(Chain chain, const Shape& frame)
     : chain_(std::move(chain)), switches_(switches_of(chain_, frame)) {}
 
-// The new switches are computed before the lock, since this can throw.
+// The new switches are computed before the mutex is locked, because computing them can throw.
 void ChainSwitches::take(Chain chain, const Shape& frame) {
     auto switches = switches_of(chain, frame);
     const std::lock_guard lock(mutex_);
@@ -413,7 +413,7 @@ void ChainSwitches::set(std::size_t number, bool on) {
     one.on = on;
 }
 
-// Filters that are off are omitted; the others keep their values.
+// Filters that are off are left out; the others keep their values.
 Chain ChainSwitches::active() const {
     const std::lock_guard lock(mutex_);
     Chain active{chain_.text, {}};

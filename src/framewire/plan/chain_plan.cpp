@@ -8,18 +8,18 @@
 #include <optional>
 #include <utility>
 
-// A plan turns a chain into steps, each a filter or several pointwise filters joined into one pass:
+// A plan turns a chain into steps. A step is one filter, or several pointwise filters joined into one pass:
 //
 //     chain:  gray, binarize, median, adjust, noise
 //     steps:  [gray+binarize] -> [median] -> [adjust+noise]
 //     images: in -> between_[0] -> between_[1] -> out
 //
-// Once all filters have settled, a CUDA run is recorded as a graph per set of images and replayed from then on.
+// Once all filters have settled, CUDA runs are recorded as graphs, one per set of images, and replayed from then on.
 
 namespace framewire {
 namespace {
 
-// Calls make() and adds the place in the chain to its errors about the filter's input.
+// Calls make(). Adds the position in the chain to errors about the filter's input.
 template <class Make>
 auto with_place(const Chain& chain, const FilterCall& call, Make&& make) {
     try {
@@ -30,7 +30,7 @@ auto with_place(const Chain& chain, const FilterCall& call, Make&& make) {
     }
 }
 
-// Returns the pointwise filters, starting with `begin`, that fit into one pass.
+// Returns the pointwise filters from `begin` on that fit into one pass.
 std::vector<PointwiseOp> pass_from(const std::vector<std::optional<PointwiseOp>>& ops, std::size_t begin) {
     std::vector<PointwiseOp> pass;
     std::size_t states = 0;
@@ -44,7 +44,7 @@ std::vector<PointwiseOp> pass_from(const std::vector<std::optional<PointwiseOp>>
 
 }  // namespace
 
-// Everything is allocated here; runs allocate nothing.
+// The constructor allocates all memory; runs allocate nothing.
 ChainPlan::ChainPlan(const Chain& chain, const Shape& frame, Executor& executor, const std::optional<Shape>& original)
     : executor_(&executor), input_shape_(frame), original_shape_(original.value_or(frame)), output_shape_(frame) {
     validate(frame, "the chain's image");
@@ -56,7 +56,7 @@ ChainPlan::ChainPlan(const Chain& chain, const Shape& frame, Executor& executor,
 
 // Computes all shapes, then joins pointwise filters and makes the plans.
 void ChainPlan::plan_steps(const Chain& chain) {
-    // All shapes are computed before the first plan, so a chain that does not fit together costs nothing.
+    // All shapes are computed before the first plan, so that an invalid chain fails before anything is allocated.
     std::vector<Shape> shapes{input_shape_};
     std::vector<std::optional<PointwiseOp>> ops;
     for (const auto& call : chain.calls)
@@ -73,8 +73,7 @@ void ChainPlan::plan_steps(const Chain& chain) {
     for (std::size_t begin = 0, end = 0; begin < chain.calls.size(); begin = end) {
         const auto& call = chain.calls[begin];
         auto pass = pass_from(ops, begin);
-        // A pass of one filter is worthwhile if it saves the copy of the previous frame, or if it can run by
-        // rows.
+        // A pass with a single filter is worthwhile if it saves copying the previous frame, or if it can process rows.
         const bool pays = pass.size() > 1 ||
                           (pass.size() == 1 && (pass.front().needs_previous || executor_->backend() == Backend::cpu));
         end = begin + (pays ? pass.size() : 1);
@@ -100,7 +99,7 @@ void ChainPlan::plan_steps(const Chain& chain) {
     }
 }
 
-// Images between filters alternate between two buffers, each as large as the largest image that it holds.
+// Images between filters use two buffers in turn, each as large as the largest image that it holds.
 void ChainPlan::allocate() {
     std::array<std::int64_t, 2> largest_bytes{};
     for (std::size_t index = 0; index < steps_.size(); ++index) {
@@ -124,9 +123,9 @@ void ChainPlan::set_frame_values(const FrameValues& values) {
         if (step.filter) step.filter->set_frame_values(values);
 }
 
-// A graph contains the settings at its recording, so the count of changes invalidates all graphs.
+// A recorded graph contains the settings at the time of recording, so every change of settings invalidates all graphs.
 bool ChainPlan::set_adjustment(const Adjustment& adjustment) {
-    // The first step that has an `adjust` takes the settings.
+    // The settings apply to the first step that has an `adjust`.
     const bool taken = std::any_of(steps_.begin(), steps_.end(), [&](const auto& step) {
         return step.filter ? step.filter->set_adjustment(adjustment) : step.pass->set_adjustment(adjustment);
     });
@@ -134,13 +133,13 @@ bool ChainPlan::set_adjustment(const Adjustment& adjustment) {
     return taken;
 }
 
-// A joined filter reports its own results; each step knows the names of its filters.
+// Filters joined in a pass report their results individually; each step knows the names of its filters.
 std::vector<ChainFigures> ChainPlan::figures() const {
     std::vector<ChainFigures> all;
     for (const auto& step : steps_) {
         if (!step.has_run) continue;
         for (std::size_t index = 0; index < step.names.size(); ++index) {
-            // Filters of a pass are asked one by one.
+            // The results of a pass are requested filter by filter.
             auto figures = step.filter ? step.filter->figures() : step.pass->figures(index);
             if (!figures.empty()) all.push_back({step.names[index], std::move(figures)});
         }
@@ -167,7 +166,7 @@ void ChainPlan::run_checked(HostView<const std::uint8_t> in, HostView<const std:
     run_in(in, original, out);
 }
 
-// While a filter still settles, and while steps are timed, the chain runs without a graph.
+// The chain runs without a graph while a filter has not settled yet and while steps are timed.
 void ChainPlan::run_checked(DeviceView<const std::uint8_t> in, DeviceView<const std::uint8_t> original,
                             DeviceView<std::uint8_t> out) {
     executor_->require_space<MemorySpace::device>("a chain");
@@ -188,7 +187,8 @@ void ChainPlan::run_checked(DeviceView<const std::uint8_t> in, DeviceView<const 
     of_images->graph->launch(executor_->stream());
 }
 
-// Returns the graph of images that have been seen before, else null; new images replace the oldest ones.
+// Returns the entry for these images if they were seen before, else null. New images replace the oldest entry when all
+// entries are in use.
 ChainPlan::ImagesGraph* ChainPlan::graph_of(ImagesGraph images) {
     if (const std::uint64_t settings = *settings_; settings != graphs_settings_) {
         graphs_settings_ = settings;
@@ -196,7 +196,7 @@ ChainPlan::ImagesGraph* ChainPlan::graph_of(ImagesGraph images) {
     }
     if (graphs_.empty()) oldest_graph_ = 0;
     const auto known = std::ranges::find_if(graphs_, [&](const auto& of) { return of.has_images_of(images); });
-    // Recording on the second use avoids recording images that never come again.
+    // Recording at the second use avoids graphs for images that are never used again.
     if (known != graphs_.end()) return &*known;
     if (graphs_.size() < most_graphs) {
         graphs_.push_back(std::move(images));
@@ -207,14 +207,14 @@ ChainPlan::ImagesGraph* ChainPlan::graph_of(ImagesGraph images) {
     return nullptr;
 }
 
-// From then on all runs are alike and can be replayed as a graph.
+// Returns true once all further runs are alike, so that they can be replayed as a graph.
 bool ChainPlan::is_settled() const {
     return std::all_of(steps_.begin(), steps_.end(), [](const auto& step) {
         return step.has_previous == step.needs_previous && (!step.filter || step.filter->is_settled());
     });
 }
 
-// Results alternate between two buffers; the last step writes the output.
+// Results alternate between two buffers; the last step writes to the output.
 template <MemorySpace space>
 void ChainPlan::run_in(View<const std::uint8_t, space> in, View<const std::uint8_t, space> original,
                        View<std::uint8_t, space> out) {
@@ -229,7 +229,7 @@ void ChainPlan::run_in(View<const std::uint8_t, space> in, View<const std::uint8
     }
 }
 
-// Without a previous frame, a filter gets the current one as its previous frame.
+// As long as there is no previous frame, filters that need one get the current frame instead.
 template <MemorySpace space>
 void ChainPlan::run_step(Step& step, View<const std::uint8_t, space> from, View<const std::uint8_t, space> original,
                          View<std::uint8_t, space> to) {
@@ -256,7 +256,7 @@ RowFilter* ChainPlan::Step::by_rows() const {
     return pass->goes_by_rows() ? pass.get() : nullptr;
 }
 
-// Steps by rows need the CPU backend, single frames, and filters that all support rows.
+// Running by rows requires the CPU backend, single frames, and support by every filter.
 std::vector<ChainPlan::RowStep> ChainPlan::by_rows() {
     std::vector<RowStep> steps;
     if (executor_->backend() != Backend::cpu || input_shape_.frames != 1) return steps;
@@ -265,7 +265,7 @@ std::vector<ChainPlan::RowStep> ChainPlan::by_rows() {
         if (!filter) return {};
         steps.push_back({step.name, filter, step.input, step.output});
     }
-    // A filter that computes several rows at a time, and counts them, must not be asked for a row twice.
+    // A filter that computes several rows together and collects statistics must see each row only once.
     for (std::size_t index = 0; index < steps.size(); ++index)
         if (steps[index].filter->rows_together() > 1 && index + 1 < steps.size()) return {};
     return steps;
@@ -286,16 +286,17 @@ void ChainPlan::copy_image(DeviceView<const std::uint8_t> from, DeviceView<std::
 
 namespace {
 
-// `median=255`, the slowest filter, takes 56 ns per pixel on one core (measured 2026-11-28, 1920x1080, AVX2).
+// `median=255`, the slowest filter, takes 56 ns per pixel on one core (measured 2026-11-28 at 1920x1080 with AVX2).
 constexpr double slowest_seconds_per_pixel = 60e-9;
 
-// Upper bound for what a filter's plan keeps besides its images and the previous frame, in bytes per pixel of the
-// larger of its input and its result. `boxes` keeps the model of a background. The tests hold all filters to it.
+// Returns an upper bound for the memory that a filter's plan keeps in addition to its images and the previous frame, in
+// bytes per pixel of the larger of its input and its result. `boxes` keeps a background model. A test checks this bound
+// for all filters.
 std::int64_t scratch_bytes_per_pixel(const FilterInfo& filter) { return filter.name == "boxes" ? 64 : 12; }
 
 std::int64_t pixels_of(const Shape& shape) { return std::int64_t{shape.frames} * shape.height * shape.width; }
 
-// Returns the shape of a filter's result. Errors name the place in the text of the chain.
+// Returns the shape of a filter's result. Errors contain the position in the text of the chain.
 Shape output_of(const Chain& chain, const FilterCall& call, const Shape& image, const Shape& original) {
     const auto& filter = *call.filter;
     try {

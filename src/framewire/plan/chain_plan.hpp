@@ -20,78 +20,75 @@
 
 namespace framewire {
 
-/// Results of one filter in its last run.
+/// Results of one filter from its last run.
 struct ChainFigures {
     std::string filter;
     std::vector<FilterFigure> figures;
 };
 
-/// A filter chain prepared for frames of one shape: the plans of the filters, the images between them, and the
-/// previous frames of filters that need them. Adjacent filters that look at single pixels run as one pass, and
-/// on a GPU the whole chain is one CUDA graph. The result equals that of the filters one by one. Not for
-/// concurrent use, except set_adjustment().
+/// A filter chain prepared for frames of one shape: the plans of the filters, the images between them, and the previous
+/// frames of filters that need them. Adjacent pointwise filters run as one pass, and on a GPU the whole chain runs as
+/// one CUDA graph. The result equals that of the filters applied one by one. Not thread-safe, except set_adjustment().
 class ChainPlan {
 public:
-    /// `frame` may be a batch, whose frames are then independent streams. `original` is the shape of the image
-    /// that filters can join, if that is not the frame itself. Keeps a reference to `executor`; `chain` is not
-    /// needed afterwards. Throws Error{usage}, with the place in the text of the chain, if a filter does not
-    /// accept the result of the one before it.
+    /// `frame` may be the shape of a batch, whose frames are then independent streams. `original` is the shape of the
+    /// image that filters such as `compare` join to their result; default: `frame`. Keeps a reference to `executor`,
+    /// but not to `chain`. Throws Error{usage} with the position in the text of the chain if a filter does not accept
+    /// the result of its predecessor.
     ChainPlan(const Chain& chain, const Shape& frame, Executor& executor, const std::optional<Shape>& original = {});
 
-    /// Returns true if there is no filter. A run then copies, and callers that do not need the copy can skip
-    /// it.
+    /// Returns true if the chain has no filter. A run then only copies the frame, which callers may skip.
     bool empty() const { return steps_.empty(); }
-    /// Shape of the frames that run() takes.
+    /// Returns the shape of the frames that run() takes.
     const Shape& input_shape() const { return input_shape_; }
-    /// Shape of the frames that run() writes.
+    /// Returns the shape of the frames that run() writes.
     const Shape& output_shape() const { return output_shape_; }
-    /// Returns the map of positions in the input to positions in the output.
+    /// Returns the map from positions in the input to positions in the output.
     const PlaneMap& placement() const { return placement_; }
 
-    /// Returns true if a filter shows values of set_frame_values().
+    /// Returns true if a filter displays values of set_frame_values().
     bool shows_frame_values() const;
-    /// Passes the values of the next frame to the filters, before its run. Allocates nothing. On the device it
-    /// is queued on the executor's stream.
+    /// Passes the values of the next frame to the filters. Call it before run(). Allocates nothing. On the GPU the
+    /// update is queued on the executor's stream.
     void set_frame_values(const FrameValues& values);
-    /// Sets the first `adjust` to other settings from the next frame on, from any thread. Returns false if
-    /// there is none. Throws Error{usage} if a setting is not allowed, without changing anything.
+    /// Changes the settings of the first `adjust` from the next frame on. Returns false if there is no `adjust`. Throws
+    /// Error{usage} without changing anything if a setting is not allowed. Callable from any thread.
     bool set_adjustment(const Adjustment& adjustment);
 
-    /// Returns the results of the filters in the last run, in the order of the chain, without filters that have
-    /// none. Waits for the executor's stream and downloads data, so it is not for the frame path.
+    /// Returns the results of the filters from the last run, in the order of the chain; filters without results are
+    /// omitted. Waits for the executor's stream and downloads data, so it must not be called for every frame.
     std::vector<ChainFigures> figures() const;
 
-    /// Number of image pairs that have a graph of their own on a GPU.
+    /// Maximum number of image pairs for which a graph is kept on a GPU.
     static constexpr int most_graphs = 16;
 
-    /// Processes the next frame. Any strides; no overlap. Allocates nothing, except that on a GPU the graph of
-    /// a pair of images is made when the pair is used for the second time, as pairs of a frame ring are. On the
-    /// host the call returns when done; on the device it is queued on the executor's stream. Throws
-    /// Error{usage} if a shape differs, Error{internal} for memory of the other backend.
+    /// Processes the next frame. Any strides; the images must not overlap. Allocates nothing, except that on a GPU a
+    /// graph is recorded when a pair of images is used for the second time, as the pairs of a frame ring are. Returns
+    /// when done. Throws Error{usage} if a shape differs, Error{internal} for memory of the other backend.
     void run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out);
-    /// On the GPU; queued on the executor's stream.
+    /// Processes the next frame on the GPU. The work is queued on the executor's stream.
     void run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out);
-    /// The same from frame to frame, in the memory of the backend.
+    /// Processes the next frame in the memory of the backend.
     void run(Frame& in, Frame& out) { run(in, in, out); }
-    /// The same with an original that is not `in`.
+    /// Processes the next frame with an original other than `in`.
     void run(Frame& in, Frame& original, Frame& out);
 
-    /// A filter, or several as one pass, that can run by rows. Valid as long as the plan.
+    /// One filter, or several joined into one pass, that can process rows. Valid as long as the plan.
     struct RowStep {
         std::string name;
         RowFilter* filter = nullptr;
         Shape input{}, output{};
     };
-    /// Returns the steps of the chain if all of them can run by rows, on the CPU and for one frame; else
-    /// nothing. Also nothing for an empty chain.
+    /// Returns the steps of the chain if all of them can process rows, which requires the CPU backend and single
+    /// frames. Otherwise, and for an empty chain, returns nothing.
     std::vector<RowStep> by_rows();
-    /// Prepares all steps for the rows of the next frame, as run() does.
+    /// Prepares all steps for the rows of the next frame, as run() does for a whole frame.
     void begin_rows();
 
 private:
-    // A filter, or several as one pass.
+    // One filter, or several joined into one pass.
     struct Step {
-        std::vector<std::string> names;  // names of its filters
+        std::vector<std::string> names;  // names of the filters
         std::string name;                // all names joined
         std::unique_ptr<Filter> filter;
         std::unique_ptr<PointwisePass> pass;
@@ -100,13 +97,13 @@ private:
         bool needs_previous = false;
         bool has_previous = false;
         bool has_run = false;
-        BackendImage previous;             // previous image of a filter
-        std::vector<BackendImage> states;  // previous images of a pass
+        BackendImage previous;             // previous image, if the step is a single filter
+        std::vector<BackendImage> states;  // previous images, if the step is a pass
         RowFilter* by_rows() const;
     };
 
-    // The images that a graph was recorded with; it is valid for no others. Recorded when they come for the
-    // second time.
+    // A CUDA graph and the images with which it was recorded; it is valid for no other images. Recorded when the images
+    // are used for the second time.
     struct ImagesGraph {
         const std::uint8_t* in = nullptr;
         const std::uint8_t* original = nullptr;
@@ -119,12 +116,12 @@ private:
         }
     };
 
-    // Construction: shapes and plans, then memory.
+    // Construction: shapes and plans first, then memory.
     void plan_steps(const Chain& chain);
     void allocate();
     bool is_settled() const;
     ImagesGraph* graph_of(ImagesGraph images);
-    // Runs: validation, then all steps, then one step.
+    // Running: validation, then all steps, then a single step.
     void run_checked(HostView<const std::uint8_t> in, HostView<const std::uint8_t> original,
                      HostView<std::uint8_t> out);
     void run_checked(DeviceView<const std::uint8_t> in, DeviceView<const std::uint8_t> original,
@@ -142,28 +139,28 @@ private:
     Shape input_shape_, original_shape_, output_shape_;
     PlaneMap placement_;
     std::vector<Step> steps_;
-    std::array<BackendBuffer, 2> between_;  // results for the next filter, alternating
+    std::array<BackendBuffer, 2> between_;  // results passed from filter to filter, alternating
 
-    // Number of set_adjustment() calls, since a graph contains the settings at its recording. On the heap, so
-    // that plans can move.
+    // Number of set_adjustment() calls. A recorded graph contains the settings at the time of recording, so it is
+    // invalid after the next call. On the heap, so that plans can be moved.
     std::unique_ptr<std::atomic<std::uint64_t>> settings_ = std::make_unique<std::atomic<std::uint64_t>>(0);
-    std::uint64_t graphs_settings_ = 0;  // the count when graphs_ were recorded
+    std::uint64_t graphs_settings_ = 0;  // value of *settings_ when graphs_ were recorded
     std::vector<ImagesGraph> graphs_;
     std::size_t oldest_graph_ = 0;
 };
 
-/// Memory and time that a chain takes, estimated without planning it or allocating anything.
+/// Memory and time that a chain needs, estimated without planning it or allocating anything.
 struct ChainCost {
     Shape output{};          ///< shape of the result
-    Shape largest{};         ///< the largest image in the chain, including input and result
-    std::size_t largest_at;  ///< offset in the chain's text of the filter that makes it; 0 for the input
-    /// Upper bound of the memory of the plans: images between filters, previous frames, scratch.
+    Shape largest{};         ///< largest image in the chain, including input and result
+    std::size_t largest_at;  ///< offset in the chain's text of the filter that makes the largest image; 0 for the input
+    /// Upper bound for the memory of the plans: images between filters, previous frames and scratch memory, in bytes.
     std::int64_t bytes = 0;
-    double frame_seconds = 0;  ///< for one frame on one core, if every filter were as slow as the slowest one
+    double frame_seconds = 0;  ///< time per frame on one core if every filter were as slow as the slowest one
 };
 
-/// Estimates the cost of `chain` on frames of shape `frame`. Throws Error{usage}, with the place in the chain's text,
-/// if a filter does not accept the image of the filter before it.
+/// Estimates the cost of `chain` for frames of shape `frame`. Throws Error{usage} with the position in the chain's text
+/// if a filter does not accept the image of its predecessor.
 ChainCost cost_of(const Chain& chain, const Shape& frame);
 
 }  // namespace framewire

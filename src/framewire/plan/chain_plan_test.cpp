@@ -23,7 +23,7 @@
 namespace framewire {
 namespace {
 
-// Returns the frame before, which makes the state of a plan visible.
+// Filter that returns the previous frame, which makes the state of a plan visible.
 class Delay {
 public:
     Delay(const Shape& shape, Executor& executor) : shape_(shape), executor_(&executor) {}
@@ -38,7 +38,7 @@ private:
     Executor* executor_;
 };
 
-// The real filters and two for the tests: delay, and one that rejects gray images.
+// Returns the real filters and two test filters: delay, and one that rejects gray images.
 const std::vector<FilterInfo>& registry() {
     static const std::vector<FilterInfo> filters = [] {
         auto all = filter_registry();
@@ -139,15 +139,15 @@ TEST_P(ChainPlanTest, TreatsBatchesAsIndependentStreams) {
     }
 }
 
-// A chain that hides people shows nobody before it has a background. On CUDA the same images come repeatedly,
-// so that a graph replaces the chain as soon as it may.
+// A chain that hides people must show nobody before it has a background. On CUDA the same images are used repeatedly,
+// so that a graph replaces the chain as early as possible.
 TEST_P(ChainPlanTest, HidesEverythingUntilThereIsABackground) {
     struct Case {
         const char* background;
         int hidden;
     };
     for (const auto& [background, hidden] : {Case{"first", 1}, Case{"'mean:0.4'", 3}, Case{"mixture", 5}}) {
-        // With these backgrounds noise is not blurred, if there is a choice.
+        // Noise is not blurred if the background allows a choice.
         auto hides = processor(fmt::format("gray,boxes=pixelate=8:background={}{}", background,
                                            background == std::string_view("mixture") ? "" : ":blur=1")
                                    .c_str());
@@ -162,7 +162,7 @@ TEST_P(ChainPlanTest, HidesEverythingUntilThereIsABackground) {
     }
 }
 
-// The filters of a chain one after another, each on its own: a plan must equal this, whatever it joins.
+// Applies the filters of a chain one after another. A plan must give the same result, whatever it joins.
 class OneByOne {
 public:
     OneByOne(const Chain& chain, Shape shape) {
@@ -210,10 +210,10 @@ constexpr const char* joined_chains[] = {
     "gray,gray=average,heatmap,heatmap,gray,adjust=4",
     "adjust=20:contrast=1.4:saturation=1.7:gain=0.9,gray=average,adjust=contrast=2,binarize=fixed",
     "adjust=saturation=0.2,noise=10:mode=overlay,heatmap,gray,noise=5,adjust=-30",
-    "noise=1,noise=2,noise=3,noise=4,noise=5",  // more states than one pass has
-    // More filters than one pass has.
+    "noise=1,noise=2,noise=3,noise=4,noise=5",  // more states than a pass supports
+    // more filters than a pass supports
     "gray=channels=1,gray=channels=3,gray,gray,gray,gray,gray,gray=channels=1,heatmap",
-    "adjust=10,delay,heatmap,delay,gray,binarize=fixed",  // other filters in between
+    "adjust=10,delay,heatmap,delay,gray,binarize=fixed",  // other filters between pointwise ones
     "gray,binarize=otsu,adjust=5",
     "adjust=5,delay,gray,adjust=-5,binarize=fixed",
 };
@@ -227,7 +227,7 @@ TEST_P(ChainPlanTest, JoinedFiltersEqualSingleOnes) {
             kit::HostChain joined(chain, shape, executor());
             OneByOne alone(chain, shape);
             for (std::uint64_t index = 0; index < 6; ++index) {
-                if (index == 4) {  // while the chain runs
+                if (index == 4) {  // change the settings while the chain runs
                     const Adjustment other{.brightness = -12, .contrast = 0.7, .saturation = 2, .gain = 1.5};
                     EXPECT_EQ(joined.plan().set_adjustment(other),
                               std::string_view(text).find("adjust") != std::string_view::npos);
@@ -240,8 +240,8 @@ TEST_P(ChainPlanTest, JoinedFiltersEqualSingleOnes) {
         }
 }
 
-// A pass on the CPU is faster than its parts, although it computes the same, because the gray image that a heat map
-// reads, and its previous one, have one channel.
+// A pass on the CPU is faster than its filters one by one, although it computes the same, because the gray image that a
+// heatmap reads, and the previous gray image, have one channel.
 TEST(PointwisePass, KeepsGrayNarrowForAHeatMap) {
     const auto op = [](const char* text) {
         const auto call = parse_chain(text, registry()).calls.front();
@@ -258,7 +258,7 @@ TEST(PointwisePass, KeepsGrayNarrowForAHeatMap) {
     EXPECT_EQ(PointwisePass({adjust, gray}, frame, kit::executor(Backend::cpu)).output_shape().channels, 3);
 }
 
-// Images with gaps, at odd addresses and alternating: neither a pass nor a graph may rely on earlier images.
+// The images have gaps and odd addresses and alternate: neither a pass nor a graph may rely on earlier images.
 TEST_P(ChainPlanTest, AcceptsAlternatingLayouts) {
     const auto chain = parse_chain("adjust=20,heatmap,gray", registry());
     const auto batch = frame.with_frames(2);
@@ -273,7 +273,7 @@ TEST_P(ChainPlanTest, AcceptsAlternatingLayouts) {
                 device_in.emplace(in);
                 device_out.emplace(out);
             }
-            for (int times = 0; times < 4; ++times, ++index) {  // enough for a graph to be made and used
+            for (int times = 0; times < 4; ++times, ++index) {  // often enough for a graph to be recorded and replayed
                 copy(noise(batch, index).view(), in.view());
                 if (GetParam() == Backend::cpu) {
                     plan.run(HostView<const std::uint8_t>(in.view()), out.view());
@@ -290,7 +290,7 @@ TEST_P(ChainPlanTest, AcceptsAlternatingLayouts) {
         }
 }
 
-// Frames of a ring alternate; there are more pairs of them than graphs, and settings change in between.
+// Frames of a ring alternate. There are more pairs of frames than graphs, and settings change in between.
 TEST_P(ChainPlanTest, AlternatingFramesEqualSingleFrames) {
     const auto chain = parse_chain("gaussian=3,adjust=20,heatmap,gray", registry());
     ChainPlan plan(chain, frame, executor());
@@ -329,7 +329,7 @@ TEST_P(ChainPlanTest, AlternatingFramesEqualSingleFrames) {
     }
 }
 
-// Repeated until a graph has been made and used.
+// Repeats the run until a graph has been recorded and replayed.
 TEST_P(ChainPlanTest, JoinsTheOriginalOfTheChain) {
     const auto chain = parse_chain("gray=channels=1,compare=above", registry());
     ChainPlan plan(chain, frame, executor());
@@ -424,7 +424,7 @@ TEST_P(ChainPlanTest, ReportsResultsOfFilters) {
     EXPECT_EQ(found[2].figures[0].value, 255);
 }
 
-// A binarize reports its threshold, joined with its neighbours or alone.
+// A binarize filter reports its threshold both when joined with its neighbours and on its own.
 TEST_P(ChainPlanTest, ReportsResultsOfJoinedFilters) {
     const auto chain =
         parse_chain("gray,binarize=fixed:level=90,adjust=5,binarize=fixed:level=7,delay,binarize=fixed", registry());
@@ -454,7 +454,7 @@ TEST_P(ChainPlanTest, RunsWithoutAllocating) {
         auto chain = processor(text);
         const auto in = noise(frame, 1);
         HostImage out(chain.output_shape());
-        for (int run = 0; run < 3; ++run) chain.process(in.view(), out.view());  // the graph on a GPU is made once
+        for (int run = 0; run < 3; ++run) chain.process(in.view(), out.view());  // a GPU records and replays a graph
         const auto before = kit::allocations();
         for (int run = 0; run < 10; ++run) chain.process(in.view(), out.view());
         EXPECT_EQ(kit::allocations(), before) << text;
@@ -515,15 +515,15 @@ TEST(ChainCost, RejectsChainsThatDoNotFit) {
     EXPECT_THROW(cost_of(parse_chain("scale=1000%,scale=1000%"), hd_frame), Error);
 }
 
-// The list comes from the registry, so a new filter that keeps more has to declare it.
+// The filters come from the registry, so that a new filter that keeps more memory has to declare it.
 TEST(ChainCost, CoversWhatThePlanOfEachFilterAllocates) {
     Executor executor(BackendChoice::cpu, 2);
     for (const auto& filter : filter_registry()) {
-        if (filter.rate) continue;  // has no plan
+        if (filter.rate) continue;  // a filter that changes the rate has no plan
         std::vector<std::string> texts{std::string(filter.name)};
         if (!filter.examples.empty()) texts.assign(filter.examples.begin(), filter.examples.end());
         for (auto& text : texts) {
-            // Test machines may have no fonts of their own.
+            // Test machines may have no installed fonts.
             if (const auto* font = std::getenv("FRAMEWIRE_TEST_FONT"); font && text.starts_with("text="))
                 text.replace(0, 5, fmt::format("text=font={}:text=", font));
             const auto chain = parse_chain(text);
@@ -536,7 +536,7 @@ TEST(ChainCost, CoversWhatThePlanOfEachFilterAllocates) {
             plan.run(std::as_const(in).view(), out.view());
             const auto images = hd_frame.bytes() + plan.output_shape().bytes();
             const auto kept = kit::allocated_bytes() - before - images;
-            constexpr std::int64_t tables = 4'000'000;  // glyphs, windows and the like, independent of the frame's size
+            constexpr std::int64_t tables = 4'000'000;  // glyphs, windows etc.; does not depend on the frame's size
             EXPECT_LE(kept, estimated + tables) << text;
         }
     }

@@ -11,7 +11,7 @@ namespace {
 
 using Type = ParameterInfo::Type;
 
-// One filter with a parameter of every type, one with a required parameter, and one without parameters.
+// Returns test filters: one with a parameter of every type, one with a required parameter, and one without parameters.
 const std::vector<FilterInfo>& fakes() {
     static const std::vector<FilterInfo> filters = {
         {.name = "smooth",
@@ -50,14 +50,14 @@ const std::vector<FilterInfo>& fakes() {
 
 Chain parse(std::string_view text) { return parse_chain(text, fakes()); }
 
-// Returns the values of the single filter in `text`.
+// Returns the values of the only filter in `text`.
 ParameterValues values(std::string_view text) {
     const auto chain = parse(text);
     EXPECT_EQ(chain.calls.size(), 1u);
     return chain.calls.at(0).values;
 }
 
-// Returns the whole message that rejects `text`.
+// Returns the complete error message for `text`.
 std::string refusal(std::string_view text) {
     try {
         parse(text);
@@ -180,7 +180,7 @@ TEST(Chain, DoesNotSuggestDistantNames) {
 
 struct Refusal {
     const char* text;
-    const char* message;  // start of the message
+    const char* message;  // beginning of the message
 };
 
 void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.text; }
@@ -254,7 +254,7 @@ TEST(Chain, KeepsMessagesShortAndPrintable) {
                       "b")
                   .find('\x1b'),
               std::string::npos);
-    // The caret is below the error, however wide the text before it has become.
+    // The caret must be below the error, even if escapes widen the text before it.
     const auto within = refusal("still,\xe2\x80\xaestill");
     EXPECT_NE(within.find("\n  still,\\u{202e}still\n        ^"), std::string::npos) << within;
     const auto behind = refusal("smooth=label='\xe2\x80\xae',nothing");
@@ -279,7 +279,7 @@ TEST(Chain, RejectsMoreFiltersThanTheLimit) {
     EXPECT_EQ(refusal(text + ",still").rfind("filters, column 385: more than 64 filters\n", 0), 0u);
 }
 
-// Any text gives a chain or an error: random texts from the characters of the grammar.
+// Every text must yield either a chain or an error. Tested with random texts over the characters of the grammar.
 TEST(Chain, SurvivesRandomTexts) {
     constexpr std::string_view alphabet = "smooth=:,'\\ 53tile.sigma-label\n\xC3";
     std::uint32_t state = 12345;
@@ -299,7 +299,7 @@ TEST(Chain, SurvivesRandomTexts) {
     EXPECT_GT(accepted, 100);
 }
 
-// The chain is divided at the filter that changes the rate.
+// The chain is split at the filter that changes the rate.
 TEST(Chain, SplitsWhereTheRateChanges) {
     const auto names = [](const Chain& chain) {
         std::string all;

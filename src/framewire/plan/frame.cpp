@@ -8,11 +8,11 @@
 namespace framewire {
 namespace {
 
-// On the stack of the thread that makes the rows; it holds one row of the largest image.
+// Size of a buffer on the stack of the thread that makes the rows. It holds at least one row of the largest image.
 constexpr int cached_bytes = 64 * 1024;
 static_assert(cached_bytes >= 3 * max_side_px);
 
-// Calls body(row, y) for each row of the range.
+// Makes the rows of the range in a stack buffer and calls body(row, y) for each of them.
 template <class Body>
 void for_cached_rows(const MakeRows& make, const RowRange& range, int width, int channels, Body&& body) {
     alignas(64) std::uint8_t memory[cached_bytes];
@@ -36,7 +36,7 @@ MakeRows gray_rows(const MakeRows& make, int channels) {
     };
 }
 
-// Channels are separated right after the rows were made.
+// Channels are separated immediately after their rows were made, while the rows are in the cache.
 MakeChannelRows channel_rows(const MakeRows& make, int width, int channels) {
     return [&make, width, channels](const ChannelRows& apart) {
         for_cached_rows(make, apart.range, width, channels,

@@ -13,40 +13,40 @@
 
 namespace framewire {
 
-/// One frame of a run: an image on the host, which sources write and sinks read, and on the CUDA backend a
-/// mirrored one on the GPU, which stages work on. The frame is uploaded once, however many stages read it, or a
-/// source or filter creates it on the GPU; it is downloaded if a sink needs it. Neither copy blocks the caller
-/// or other frames. On the CPU backend both are the same image. Used by one thread at a time. Move-only.
+/// One frame of a run. It has an image on the host, which sources write and sinks read, and on the CUDA backend also a
+/// mirrored image on the GPU, which stages process. The frame is uploaded once, however many stages read it, unless a
+/// source or filter creates it on the GPU; it is downloaded if a sink needs it. Neither copy blocks the caller or other
+/// frames. On the CPU backend both images are the same. Not thread-safe. Move-only.
 class Frame {
 public:
     Frame() = default;
-    /// Allocates an uninitialised frame. Keeps a reference to `executor`. Throws Error{usage} if the shape is
-    /// not allowed, Error{config} if there is not enough memory.
+    /// Allocates an uninitialised frame. Keeps a reference to `executor`. Throws Error{usage} if the shape is not
+    /// allowed, Error{config} if there is not enough memory.
     Frame(const Shape& shape, Executor& executor)
         : image_(executor, shape), host_(image_.host().view()), transfer_(executor) {}
-    /// The same with foreign memory for the image on the host, for frames whose host image nobody else needs by
-    /// the time that this one is downloaded. CUDA backend only.
+    /// Uses `host`, which the caller owns, as the image on the host. Nobody else may need its contents when this frame
+    /// is downloaded. CUDA backend only.
     Frame(HostView<std::uint8_t> host, Executor& executor)
         : image_(cuda::MirroredBuffer<ImageIn>::on_gpu(executor, host.shape())), host_(host), transfer_(executor) {}
 
-    /// Shape of the image; a default-constructed frame is empty.
+    /// Returns the shape of the image. A default-constructed frame is empty.
     const Shape& shape() const { return host_.shape(); }
     /// Returns true if there is no image.
     bool empty() const { return shape().height == 0; }
 
     /// Returns the image that sources write and sinks read, in pinned memory on the CUDA backend.
     HostView<std::uint8_t> host() { return host_; }
-    /// The same, read-only.
+    /// Returns the host image as a read-only view.
     HostView<const std::uint8_t> host() const { return host_; }
 
-    /// For a source that writes the frame's next image on the host: returns the image.
+    /// Returns the image for a source that writes the next image on the host.
     HostView<std::uint8_t> fill_on_host() {
         filled_on_gpu_ = false;
         return host();
     }
-    /// For a source that writes the image on the GPU, which saves the upload: calls queue(image, stream), which
-    /// queues the work on a stream beside the executor's. The host has the image after upload(), download() and
-    /// wait(). Requires has_gpu().
+    /// Lets a source write the image on the GPU, which saves the upload. Calls queue(image, stream), which queues the
+    /// work on a stream other than the executor's. The host has the image after upload(), download() and wait().
+    /// Requires has_gpu().
     template <class Queue>
     void fill_on_gpu(Queue&& queue) {
         filled_on_gpu_ = true;
@@ -63,37 +63,36 @@ public:
         return image_.in<space>().view();
     }
 
-    /// Queues the upload of the host's image, unless the source wrote it on the GPU. Work queued later on the
-    /// executor's stream waits for it.
+    /// Queues the upload of the host's image, unless the source wrote the image on the GPU. Work that is queued later
+    /// on the executor's stream waits for the image.
     void upload() {
         if (filled_on_gpu_) return transfer_.join_up();
         transfer_.up([&](const cuda::Stream& stream) { cuda::upload(host(), image_.device().view(), stream); });
     }
-    /// Queues the download of the GPU's image in order with the work queued so far. The host has it after
-    /// wait().
+    /// Queues the download of the GPU's image after the work queued so far. The host has the image after wait().
     void download() {
         transfer_.down([&](const cuda::Stream& stream) { cuda::download(image_.device().view(), host(), stream); });
     }
-    /// Blocks until the last copies are done. Throws if they, or the work before them, failed.
+    /// Blocks until the last copies are done. Throws if a copy or the work before it failed.
     void wait() { transfer_.wait(); }
 
 private:
     cuda::MirroredBuffer<ImageIn> image_;
     HostView<std::uint8_t> host_{};
     bool filled_on_gpu_ = false;
-    cuda::Transfer transfer_;  // last member: it waits before the images are destroyed
+    cuda::Transfer transfer_;  // last member: waits before the images are destroyed
 };
 
-/// Returns a function that makes the gray rows of an image, as the filter `gray` (weighted) does, from the rows
-/// that `make` writes, which have `channels` bytes per pixel, 1 or 3. A few rows are converted at a time in a
+/// Returns a function that makes the gray rows of an image, as the filter `gray` (weighted) does, from the rows that
+/// `make` writes. These have `channels` bytes per pixel, 1 or 3. A few rows are converted at a time, so that they fit a
 /// core's cache. The result refers to `make`.
 MakeRows gray_rows(const MakeRows& make, int channels);
 
-/// The same for rows with planar channels.
+/// Returns a function that makes rows with planar channels from the rows that `make` writes. The result refers to
+/// `make`.
 MakeChannelRows channel_rows(const MakeRows& make, int width, int channels);
 
-/// Returns a view of a difference encoder's output for NoiseFromChanges and HeatmapFromChanges; nothing is
-/// copied.
+/// Returns a view of a difference encoder's output for NoiseFromChanges and HeatmapFromChanges, without copying.
 template <MemorySpace space>
 ChangedBytes<space> changed_bytes(const codec::ChangesView<space>& changes) {
     static_assert(sizeof(codec::Summary) % sizeof(changes.summaries->count) == 0);

@@ -11,7 +11,7 @@
 
 namespace framewire {
 
-// Objects and masks are copied separately, so both are waited for.
+// Objects and masks are downloaded separately, so this waits for both.
 void FrameObjects::wait() {
     objects_.wait();
     mask_transfer_.wait();
@@ -33,7 +33,7 @@ FrameObjects FrameDetector::make_objects() const {
     return objects;
 }
 
-// The objects are written directly to the lists of `objects`.
+// The detector writes the objects directly to the lists of `objects`.
 void FrameDetector::start(Frame& frame, FrameObjects& objects) {
     executor_->in_its_space([&]<MemorySpace space>() {
         detector_.run(frame.in<space>(), objects.objects_.lists<space>());
@@ -41,7 +41,7 @@ void FrameDetector::start(Frame& frame, FrameObjects& objects) {
     });
 }
 
-// Planes are converted to what the detector wants: channels for a mixture, gray for the others.
+// Planes are converted to what the detector needs: separate channels for a mixture model, gray for other backgrounds.
 void FrameDetector::start(const HostYuv<const std::uint8_t>& picture, FrameObjects& objects) {
     const int channels = detector_.shape().channels;
     const YuvToImage convert(picture.info, channels, executor_->pool());
@@ -60,7 +60,7 @@ void FrameDetector::start(const HostYuv<const std::uint8_t>& picture, FrameObjec
     keep<MemorySpace::host>(objects);
 }
 
-// Rows with channels are converted in the same way.
+// Rows are converted in the same way as planes.
 void FrameDetector::start(const MakeRows& make, FrameObjects& objects) {
     const auto lists = objects.objects_.lists<MemorySpace::host>();
     const int channels = detector_.shape().channels;
@@ -71,7 +71,7 @@ void FrameDetector::start(const MakeRows& make, FrameObjects& objects) {
     keep<MemorySpace::host>(objects);
 }
 
-// Starts the download of the objects, and keeps and downloads the mask if masks are wanted.
+// Starts the download of the objects. If masks are kept, also copies the mask and starts its download.
 template <MemorySpace space>
 void FrameDetector::keep(FrameObjects& objects) {
     if constexpr (space == MemorySpace::device)
@@ -79,7 +79,7 @@ void FrameDetector::keep(FrameObjects& objects) {
     else
         objects.objects_.download();
     if (!with_masks_) return;
-    // The next frame overwrites the detector's own mask.
+    // The mask is copied, because the next frame overwrites the detector's own one.
     const auto bytes = bit_mask_bytes(detector_.shape());
     const auto* const found = detector_.mask<space>().data();
     auto* const kept = objects.mask_.in<space>().view().data();
@@ -93,8 +93,8 @@ void FrameDetector::keep(FrameObjects& objects) {
 
 namespace {
 
-// Extent of a box along one axis. `along` and `across` are the movement on this axis per pixel of the box's
-// width and height.
+// Extent of a box along one axis. `along` and `across` say how far this axis moves per pixel of the box's width and
+// height.
 struct Extent {
     int begin, end;
 
@@ -110,7 +110,7 @@ struct Extent {
 
 }  // namespace
 
-// A map of positions moves a box to a parallelogram; the result is the box around it.
+// A map of positions turns a box into a parallelogram; the result is the bounding box of that parallelogram.
 void move_objects(std::span<const Component> objects, const PlaneMap& map, const Shape& shape,
                   std::vector<Component>& moved) {
     moved.clear();
@@ -128,7 +128,7 @@ void move_objects(std::span<const Component> objects, const PlaneMap& map, const
         to.height = down.end - down.begin;
         const double most = static_cast<double>(to.width) * to.height;
         to.area = static_cast<std::int32_t>(std::clamp(std::floor(object.area * growth + 0.5), 1.0, most));
-        // Sums are of pixel numbers, which are half a pixel before the pixels' centres.
+        // The sums add pixel numbers, which are half a pixel less than the pixel centres.
         const double x = static_cast<double>(object.sum_x) / object.area + 0.5;
         const double y = static_cast<double>(object.sum_y) / object.area + 0.5;
         to.sum_x = std::llround((map.xx * x + map.xy * y + map.x0 - 0.5) * to.area);

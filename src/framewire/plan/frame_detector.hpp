@@ -23,17 +23,17 @@ class FrameObjects {
 public:
     FrameObjects() = default;
 
-    /// Blocks until the objects are on the host; throws if finding them failed.
+    /// Blocks until the objects are on the host. Throws if finding them failed.
     void wait();
-    /// Returns the objects in raster order, at most as many as the detector keeps.
+    /// Returns the objects in raster order; their number is limited by the detector's parameters.
     std::span<const Component> objects() const { return objects_.of_frame(); }
-    /// Returns how many objects of the frame exceed that limit.
+    /// Returns how many objects of the frame were dropped because of that limit.
     std::int64_t left_out() const { return objects_.left_out(); }
-    /// Writes 255 for foreground and 0 for background. `to` has one channel and any strides. Only if masks are
-    /// kept.
+    /// Writes the mask with 255 for foreground and 0 for background. `to` has one channel and any strides. Requires
+    /// that masks are kept.
     void unpack_mask(HostView<std::uint8_t> to) const { framewire::unpack_mask(mask_.host().view(), to); }
 
-    /// Returns the mask as bits. Only if masks are kept.
+    /// Returns the mask as bits. Requires that masks are kept.
     HostBitMaskView<const std::uint32_t> mask() const { return mask_.host().view(); }
 
 private:
@@ -41,30 +41,30 @@ private:
 
     DetectedObjects objects_;
     cuda::MirroredBuffer<BitMask> mask_;
-    cuda::Transfer mask_transfer_;  // last member: it waits before the masks are destroyed
+    cuda::Transfer mask_transfer_;  // last member: waits before the masks are destroyed
 };
 
-/// Runs a MotionDetector on the frames of a run, of which several may be in flight. Not for concurrent use.
+/// Runs a MotionDetector on the frames of a run, several of which may be in flight. Not thread-safe.
 class FrameDetector {
 public:
-    /// `with_masks` also keeps the foreground masks of the frames. Keeps a reference to `executor`. Throws what
-    /// MotionDetector throws.
+    /// If `with_masks` is true, the foreground masks of the frames are kept as well. Keeps a reference to `executor`.
+    /// Throws what MotionDetector throws.
     FrameDetector(const DetectorParameters& parameters, const Shape& frame, Executor& executor,
                   std::optional<MaskRegion> region = {}, bool with_masks = false);
 
     /// See MotionDetector::set_background().
     void set_background(HostView<const std::uint8_t> picture) { detector_.set_background(picture); }
 
-    /// Returns memory for the objects of one frame.
+    /// Allocates memory for the objects of one frame.
     FrameObjects make_objects() const;
-    /// Starts the next frame in the order of time; its objects are in `objects` after their wait(). Allocates
-    /// nothing.
+    /// Starts detection in the next frame, in frame order. `objects` holds the result once its wait() has returned.
+    /// Allocates nothing.
     void start(Frame& frame, FrameObjects& objects);
-    /// The same for the image that YuvToImage makes of a picture, converted by rows in a core's cache. Returns
-    /// when done. Requires goes_by_rows().
+    /// Starts detection in the image that YuvToImage makes of a picture, converted row by row in a core's cache.
+    /// Returns when done. Requires goes_by_rows().
     void start(const HostYuv<const std::uint8_t>& picture, FrameObjects& objects);
-    /// The same for an image whose rows `make` writes, with the frames' channels, each once or twice. Returns
-    /// when done. Requires goes_by_rows(). Throws what `make` throws.
+    /// Starts detection in an image whose rows `make` writes, with the frames' channels; `make` is called once or twice
+    /// per row. Returns when done. Requires goes_by_rows(). Throws what `make` throws.
     void start(const MakeRows& make, FrameObjects& objects);
     /// See MotionDetector::goes_by_rows().
     bool goes_by_rows() const { return detector_.goes_by_rows(); }
@@ -79,9 +79,9 @@ private:
     MotionDetector detector_;
 };
 
-/// Replaces `moved` by the objects of a frame as they are after filters have moved its pixels: bounding boxes
-/// of the moved boxes, rounded to pixels and clipped to `shape`, with matching areas and sums of coordinates.
-/// Objects without a pixel left are dropped. Allocates only if the capacity of `moved` does not suffice.
+/// Replaces `moved` by the objects of a frame after filters have moved its pixels. Each box becomes the bounding box of
+/// the moved one, rounded to pixels and clipped to `shape`, with matching area and coordinate sums. Objects of which no
+/// pixel remains are dropped. Allocates only if the capacity of `moved` does not suffice.
 void move_objects(std::span<const Component> objects, const PlaneMap& map, const Shape& shape,
                   std::vector<Component>& moved);
 

@@ -26,7 +26,7 @@ protected:
 FRAMEWIRE_ON_EVERY_BACKEND(FrameDetectorTest);
 
 constexpr Shape shape{1, 90, 161, 3};
-// Single pixels of noise are objects: in every third frame more than are downloaded at once.
+// Single pixels of noise count as objects; every third frame has more objects than are downloaded at once.
 const DetectorParameters parameters{.background = FirstFrame{},
                                     .blur_px = 1,
                                     .threshold = 60,
@@ -34,7 +34,7 @@ const DetectorParameters parameters{.background = FirstFrame{},
                                     .connectivity = 4,
                                     .min_area = 1};
 
-// Even gray, with a rectangle of noise from the second frame on.
+// Paints a uniform gray image with a rectangle of noise from the second frame on.
 void paint(HostView<std::uint8_t> image, int number) {
     for (int y = 0; y < image.shape().height; ++y)
         std::fill_n(image.row(0, y), static_cast<std::size_t>(image.shape().row_bytes()), std::uint8_t{128});
@@ -105,7 +105,7 @@ TEST_P(FrameDetectorTest, FramesInFlightHaveTheObjectsOfTheReference) {
     }
 }
 
-// Planes that are converted by rows, and rows that a function writes, compared with whole images.
+// Compares planes that are converted by rows, and rows that a function writes, with whole images.
 TEST_P(FrameDetectorTest, PlanesAndRowsEqualWholeImages) {
     constexpr Shape tall{1, 700, 161, 3};  // several strips of rows
     const YuvInfo info{yuv_420, {YuvMatrix::bt709, false}, siting_left, 1, tall.height, tall.width};
@@ -144,7 +144,7 @@ TEST_P(FrameDetectorTest, PlanesAndRowsEqualWholeImages) {
     }
 }
 
-// Rows are supported by the CPU backend only.
+// Only the CPU backend supports rows.
 TEST(FrameDetectorRows, GrayRowsEqualWholeImages) {
     auto& executor = kit::executor(Backend::cpu);
     constexpr Shape gray{1, 90, 161, 1};
@@ -171,7 +171,7 @@ TEST(FrameDetectorRows, RethrowExceptionsOfTheirSource) {
 }
 
 TEST_P(FrameDetectorTest, RunsWithoutAllocating) {
-    // One thread, because starting threads is not part of a frame.
+    // A single thread, because starting threads is not part of processing a frame.
     Executor one_thread(GetParam() == Backend::cpu ? BackendChoice::cpu : BackendChoice::cuda, 1);
     FrameDetector detector(parameters, shape, one_thread, {}, true);
     Slot slot(detector, one_thread);
@@ -181,7 +181,7 @@ TEST_P(FrameDetectorTest, RunsWithoutAllocating) {
         slot.objects.wait();
     };
     slot.start(detector, 0);
-    slot.objects.wait();  // until then the frame may still be uploading
+    slot.objects.wait();  // before this returns, the frame may still be uploading
     paint(slot.frame.host(), 3);
     run();
     ASSERT_GT(slot.objects.objects().size(), 300u);
@@ -191,10 +191,10 @@ TEST_P(FrameDetectorTest, RunsWithoutAllocating) {
 }
 
 constexpr Shape frame{1, 60, 100, 3};
-// 8 pixels wide and 4 high, completely filled.
+// A box 8 pixels wide and 4 pixels high, completely filled.
 constexpr Component box{1, 20, 10, 8, 4, 32, 32 * 23 + 16, 32 * 11 + 16};
 
-// Returns the boxes of `objects` after the filters of a chain.
+// Returns the boxes of `objects` after the filters of a chain have moved them.
 std::vector<std::array<int, 4>> boxes(const char* chain, std::vector<Component> objects = {box}) {
     const ChainPlan plan(parse_chain(chain), frame, kit::executor(Backend::cpu));
     std::vector<Component> moved;
@@ -235,7 +235,7 @@ TEST(MovedObjects, ScaleAreasAndCentres) {
     move_objects(std::vector{box}, plan.placement(), plan.output_shape(), moved);
     ASSERT_EQ(moved.size(), 1u);
     EXPECT_EQ(moved[0].area, 128);
-    // The centre, 23.5 + 0.5, doubled and mirrored, is 200 - 48 pixels from the corner.
+    // The centre, at 23.5 + 0.5 before, is doubled and mirrored: it is 200 - 48 pixels from the corner.
     EXPECT_EQ(moved[0].sum_x, static_cast<std::int64_t>((200 - 48 - 0.5) * 128));
     EXPECT_EQ(moved[0].sum_y, static_cast<std::int64_t>((24 - 0.5) * 128));
 }

@@ -11,7 +11,7 @@ FrameDescriptors::FrameDescriptors(const HogShape& shape, Executor& executor)
 
 FrameHog::~FrameHog() {
     try {
-        // The work writes memory of the plan, which is about to be freed.
+        // Queued work writes to the plan's memory, which is about to be freed.
         executor_->synchronize();
     } catch (const Error&) {
         // The thread that waits for the frame receives the error.
@@ -34,7 +34,7 @@ void FrameHog::start(Frame& frame, FrameDescriptors& out) {
 }
 
 void FrameHog::start(const HostYuv<const std::uint8_t>& picture, FrameDescriptors& out) {
-    // The weights turn planes into gray directly, without B, G and R in between.
+    // The weights convert planes to gray directly, without B, G and R in between.
     const YuvToImage convert(picture.info, 3, executor_->pool());
     executor_->step("hog", [&] {
         hog_.run(

@@ -25,7 +25,7 @@ public:
 
     /// Returns the shape of the descriptors.
     const HogShape& shape() const { return shape_; }
-    /// Blocks until the descriptors are on the host; throws if computing them failed.
+    /// Blocks until the descriptors are on the host. Throws if computing them failed.
     void wait() { transfer_.wait(); }
     /// Returns the descriptors in the order of HogView.
     std::span<const float> values() const {
@@ -37,33 +37,32 @@ private:
 
     HogShape shape_{};
     cuda::MirroredBuffer<BufferIn> values_;
-    cuda::Transfer transfer_;  // last member: it waits before the descriptors are destroyed
+    cuda::Transfer transfer_;  // last member: waits before the descriptors are destroyed
 };
 
-/// Runs Hog on the frames of a run, of which several may be in flight: while one is computed, the next one is
-/// uploaded and the one before is downloaded (the streams of the HOG report, section 8). Not for concurrent
-/// use.
+/// Runs Hog on the frames of a run, several of which may be in flight: while one frame is computed, the next one is
+/// uploaded and the previous one downloaded (the streams of the HOG report, section 8). Not thread-safe.
 class FrameHog {
 public:
     /// Keeps a reference to `executor`. Throws what Hog throws.
     FrameHog(const HogParameters& parameters, const Shape& frame, Executor& executor)
         : executor_(&executor), hog_(parameters, frame, executor) {}
-    /// Waits for the frames that were started.
+    /// Waits for all frames that were started.
     ~FrameHog();
     FrameHog(const FrameHog&) = delete;
     FrameHog& operator=(const FrameHog&) = delete;
 
-    /// Returns the shape of the descriptors of a frame.
+    /// Returns the shape of a frame's descriptors.
     const HogShape& output_shape() const { return hog_.output_shape(); }
 
-    /// Starts the next frame; its descriptors are in `out`, which must have output_shape(), after their wait().
+    /// Starts the next frame. `out` must have output_shape() and holds the descriptors once its wait() has returned.
     /// Allocates nothing. Throws Error{usage} if a shape differs.
     void start(Frame& frame, FrameDescriptors& out);
-    /// The same for the image that YuvToImage makes of a picture, converted by rows in a core's cache. Returns
-    /// when done. Requires goes_by_rows().
+    /// Starts the image that YuvToImage makes of a picture, converted row by row in a core's cache. Returns when done.
+    /// Requires goes_by_rows().
     void start(const HostYuv<const std::uint8_t>& picture, FrameDescriptors& out);
-    /// The same for an image whose rows `make` writes, with the frames' channels, each once or twice. Returns
-    /// when done. Requires goes_by_rows(). Throws what `make` throws.
+    /// Starts an image whose rows `make` writes, with the frames' channels; `make` is called once or twice per row.
+    /// Returns when done. Requires goes_by_rows(). Throws what `make` throws.
     void start(const MakeRows& make, FrameDescriptors& out);
     /// See Hog::goes_by_rows().
     bool goes_by_rows() const { return hog_.goes_by_rows(); }
@@ -73,8 +72,8 @@ private:
     Hog hog_;
 };
 
-/// Starts people detection in the next frame of a run, of which several may be in flight. The detections are in
-/// `people` after their wait(). Allocates nothing.
+/// Starts people detection in the next frame of a run, several of which may be in flight. `people` holds the detections
+/// once its wait() has returned. Allocates nothing.
 inline void start(PeopleDetector& detector, Frame& frame, DetectedPeople& people, const Executor& executor) {
     executor.in_its_space(
         [&]<MemorySpace space>() { executor.step("people", [&] { detector.run(frame.in<space>(), people); }); });

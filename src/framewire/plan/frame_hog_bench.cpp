@@ -11,14 +11,14 @@
 #include <span>
 #include <vector>
 
-// The video of the HOG report (section 8): 480 frames in host memory, one after another, with 1, 2, 3 ... in
-// flight.
+// Measures the video of the HOG report (section 8): 480 frames in host memory, processed in order, with 1, 2, 3 ...
+// frames in flight.
 
 namespace framewire::bench {
 namespace {
 
 constexpr int video_frames = 480;
-constexpr int pictures = 16;  // at least as many as are in flight
+constexpr int pictures = 16;  // at least as many frames as can be in flight
 
 struct Slot {
     Frame frame;
@@ -27,7 +27,8 @@ struct Slot {
 
 void bench_under_way(Session& session, const Shape& shape, Executor& executor, int under_way) {
     FrameHog hog({}, shape, executor);
-    // Each slot has its own memory, so that frames come from memory and not from the cache of the previous run.
+    // Each slot has its own memory, so that frames are read from memory and not from a cache that the previous run
+    // filled.
     std::vector<Slot> slots;
     for (int slot = 0; slot < pictures; ++slot) {
         slots.push_back({Frame(shape, executor), FrameDescriptors(hog.output_shape(), executor)});

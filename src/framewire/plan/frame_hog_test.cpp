@@ -45,7 +45,7 @@ struct Slot {
     FrameDescriptors out;
 };
 
-// Planes that are converted by rows, and rows that a function writes, compared with whole images.
+// Compares planes that are converted by rows, and rows that a function writes, with whole images.
 TEST_P(FrameHogTest, PlanesAndRowsEqualWholeImages) {
     EXPECT_FALSE(FrameHog({}, shape.with_channels(1), executor()).goes_by_rows());
     constexpr Shape tall{1, 2000, 161, 3};  // several strips of rows
@@ -72,14 +72,14 @@ TEST_P(FrameHogTest, PlanesAndRowsEqualWholeImages) {
         const MakeRows make = [&](const ImageRows<std::uint8_t>& into) {
             copy(HostView<const std::uint8_t>(image.row(0, into.first), into.view.shape()), into.view);
         };
-        for (int turn = 0; turn < 2; ++turn) {  // the second time levels are known
+        for (int turn = 0; turn < 2; ++turn) {  // in the second round the levels are known
             other.start(make, rows.out);
             EXPECT_EQ(rows.values(), images.values());
         }
     }
 }
 
-// As many frames in flight as slots, waited for in order, must equal single frames to the bit.
+// Frames in flight, one per slot and waited for in order, must give exactly the same results as single frames.
 TEST_P(FrameHogTest, FramesInFlightEqualSingleFrames) {
     constexpr int frames = 41;
     const HogParameters parameters{.norm = HogNorm::l2hys};
@@ -107,7 +107,7 @@ TEST_P(FrameHogTest, FramesInFlightEqualSingleFrames) {
     }
 }
 
-// The plan is destroyed first, then the memory that it wrote.
+// The plan is destroyed before the memory that it writes.
 TEST_P(FrameHogTest, DestructorWaitsForStartedFrames) {
     auto hog = std::make_unique<FrameHog>(HogParameters{}, shape, executor());
     Slot alone(*hog, executor()), left(*hog, executor());
@@ -119,7 +119,7 @@ TEST_P(FrameHogTest, DestructorWaitsForStartedFrames) {
 }
 
 TEST_P(FrameHogTest, RunsWithoutAllocating) {
-    // One thread, because starting threads is not part of a frame.
+    // A single thread, because starting threads is not part of processing a frame.
     Executor one_thread(GetParam() == Backend::cpu ? BackendChoice::cpu : BackendChoice::cuda, 1);
     FrameHog hog({.norm = HogNorm::l2}, shape, one_thread);
     std::vector<Slot> places;
@@ -147,8 +147,8 @@ TEST_P(FrameHogTest, RejectsInvalidArguments) {
 using FramePeopleTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(FramePeopleTest);
 
-// With a threshold below all scores and without suppression every window is found, and its score shows which
-// frame it came from.
+// With a threshold below all scores and without suppression every window is found, and its score identifies the frame
+// from which it came.
 TEST_P(FramePeopleTest, FramesInFlightEqualSingleFrames) {
     WindowModel model{.hog = {.cell = 4, .norm = HogNorm::l2hys}, .width_px = 16, .height_px = 24, .weights = {}};
     std::mt19937_64 random(kit::seed());

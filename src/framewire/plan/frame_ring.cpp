@@ -25,7 +25,7 @@ namespace {
 constexpr int no_slot = -1;
 constexpr int least_slots_beside_waiting = 3;
 
-// Slot numbers in order of arrival, with capacity for all of them.
+// Queue of slot numbers in order of arrival, with capacity for all slots.
 class SlotQueue {
 public:
     explicit SlotQueue(int slots) : numbers_(static_cast<std::size_t>(slots)) {}
@@ -45,13 +45,13 @@ private:
     std::size_t first_ = 0, count_ = 0;
 };
 
-// Worker pool: threads that wait for several slots at once. Guarded by `mutex_`, except `threads`, which never
+// Worker pool: threads that wait for several slots in parallel. Guarded by `mutex_`, except `threads`, which never
 // changes.
 struct WorkerPool {
-    // Result of waiting for one slot.
+    // Result of waiting for the work on one slot.
     struct Done {
         bool over = false;
-        std::exception_ptr failure;  // rethrown by send, after the frames before
+        std::exception_ptr failure;  // rethrown in send(), after the frames before this one were sent
     };
 
     WorkerPool(int threads_, int slots) : threads(threads_), to_do(slots), done(static_cast<std::size_t>(slots)) {}
@@ -62,7 +62,7 @@ struct WorkerPool {
     std::condition_variable called;
 };
 
-// One run of the ring. Member functions named `..._all` are the bodies of the threads.
+// One run of the ring. Member functions named `..._all` are thread bodies.
 class FrameRing {
 public:
     FrameRing(const FrameRingStages& stages, const FrameRingOptions& options, Statistics& statistics)
@@ -79,7 +79,7 @@ public:
         for (int slot = 0; slot < options.slots; ++slot) free_.push(slot);
     }
 
-    // The stop callback wakes every stage. Threads are joined before the first failure is rethrown.
+    // The stop callback wakes every stage. All threads are joined before the first failure is rethrown.
     void run() {
         statistics_.start();
         const std::stop_callback on_stop(options_.stop.get_token(),
@@ -92,7 +92,7 @@ public:
                     threads.emplace_back([this] { wait_for_all(); });
                 threads.emplace_back([this] { run_stage([this] { capture_all(); }, captured_ended_); });
                 threads.emplace_back([this] { run_stage([this] { process_all(); }, processed_ended_); });
-            } catch (...) {  // no thread could be started: end those that run
+            } catch (...) {  // a thread could not be started: end those that run
                 keep_failure(std::current_exception());
                 change_for_all([this] { processed_ended_ = true; });
             }
@@ -102,8 +102,8 @@ public:
     }
 
 private:
-    // Changes what one stage waits for, and wakes one of its threads. Waking threads that find nothing to do
-    // costs more than most stages, because each takes the mutex.
+    // Changes state that one stage waits for, and wakes one of its threads. Waking threads that find nothing to do
+    // costs more than most stages, because each of them takes the mutex.
     template <class Change>
     void change(std::condition_variable& stage, Change&& apply) {
         {
@@ -113,7 +113,7 @@ private:
         stage.notify_one();
     }
 
-    // Changes what every stage checks: that one has ended, or that all must end.
+    // Changes state that every stage checks: either one stage has ended, or all must end.
     template <class Change>
     void change_for_all(Change&& apply) {
         {
@@ -123,7 +123,7 @@ private:
         for (auto* stage : {&capture_, &process_, &workers_.called, &send_}) stage->notify_all();
     }
 
-    // Runs one stage to its end and tells the others.
+    // Runs one stage to its end and notifies the others.
     template <class Body>
     void run_stage(Body&& body, bool& ended) {
         try {
@@ -134,7 +134,7 @@ private:
         change_for_all([&] { ended = true; });
     }
 
-    // Stores the first failure. Frames captured before it are still processed and sent, as far as the later
+    // Stores the first failure. Frames that were captured before it are still processed and sent, as far as the later
     // stages can. The stop request interrupts a capture that waits for its source.
     void keep_failure(std::exception_ptr failure) {
         change_for_all([&] {
@@ -154,7 +154,7 @@ private:
             const int slot = take_to_fill(dropped);
             if (slot == no_slot) return;
             const auto index = static_cast<std::size_t>(slot);
-            // The dropped frame does not count towards the limit.
+            // A dropped frame does not count towards the limit.
             if (dropped && sent_[index]) --kept;
             auto& time = times_[index];
             time = {};
@@ -165,7 +165,7 @@ private:
             if (time.captured == Clock::time_point{}) time.captured = now;
             measure_lateness(time.seconds, now);
             if (options_.at_source_rate) {
-                // A camera could not have delivered it earlier.
+                // A camera could not have delivered the frame earlier.
                 const auto due = pacer.due(time.seconds, now);
                 if (!wait_until(due)) return;
                 time.captured = std::max(time.captured, due);
@@ -215,7 +215,7 @@ private:
         process_ms_[static_cast<std::size_t>(slot)] += milliseconds_since(begin);
     }
 
-    // Blocks until a worker has finished with the slot; rethrows its exception.
+    // Blocks until a worker has finished with the slot. Rethrows the worker's exception.
     void take_waited(int slot) {
         auto& done = workers_.done[static_cast<std::size_t>(slot)];
         std::unique_lock lock(mutex_);
@@ -224,12 +224,12 @@ private:
         if (done.failure) std::rethrow_exception(done.failure);
     }
 
-    // Body of the send stage, on the calling thread.
+    // Body of the send stage, which runs on the calling thread.
     void send_all() {
         for (;;) {
             const int slot = take(to_send_, processed_ended_, send_);
             if (slot == no_slot) return;
-            process_.notify_one();  // one frame fewer waits to be sent
+            process_.notify_one();  // one frame fewer is waiting to be sent
             if (workers_.threads > 0)
                 take_waited(slot);
             else if (stages_.wait)
@@ -239,7 +239,7 @@ private:
         }
     }
 
-    // Only frames that are sent count in the statistics.
+    // Sends a slot. Only frames that are sent count in the statistics.
     void send(int slot) {
         statistics_.record(Stage::process, process_ms_[static_cast<std::size_t>(slot)]);
         const auto begin = Clock::now();
@@ -248,10 +248,10 @@ private:
         statistics_.count_frame(options_.raw_frame_bytes);
     }
 
-    // Takes a free slot or, if frames may be dropped, the oldest captured one.
+    // Returns a free slot or, if frames may be dropped, that of the oldest captured frame.
     int take_to_fill(bool& dropped) {
         std::unique_lock lock(mutex_);
-        // Decided once per capture: by the lateness of the last captured frame.
+        // Decided once per capture, by the lateness of the last captured frame.
         const bool drops = options_.drop_when_late && is_too_late();
         capture_.wait(lock, [&] { return closed_ || !free_.empty() || (drops && !captured_.empty()); });
         if (closed_) return no_slot;
@@ -265,7 +265,7 @@ private:
         return captured_.pop();
     }
 
-    // Lateness relative to the frame that was captured soonest, by the frames' own times.
+    // Computes the lateness of a frame by its own time, relative to the frame that was captured with the least delay.
     void measure_lateness(double seconds, Clock::time_point now) {
         const double behind = milliseconds(first_captured_, now) / 1000 - seconds;
         least_behind_ = std::min(least_behind_, behind);
@@ -274,15 +274,15 @@ private:
 
     bool is_too_late() const { return options_.patience_seconds <= 0 || late_seconds_ > options_.patience_seconds; }
 
-    // Returns the next slot of a stage's queue, or no_slot if the stage before has ended and its slots are used
-    // up, or if nothing more is sent.
+    // Returns the next slot of a stage's queue. Returns no_slot if the previous stage has ended and its queue is empty,
+    // or if nothing more is sent.
     int take(SlotQueue& queue, const bool& ended, std::condition_variable& stage) {
         std::unique_lock lock(mutex_);
         stage.wait(lock, [&] { return !queue.empty() || ended || sent_ended_; });
         return queue.empty() || sent_ended_ ? no_slot : queue.pop();
     }
 
-    // Returns false if the run was stopped before that time.
+    // Waits until `when`. Returns false if the run is stopped before that time.
     bool wait_until(Clock::time_point when) {
         std::unique_lock lock(mutex_);
         return !capture_.wait_until(lock, when, [&] { return closed_; });
@@ -292,7 +292,7 @@ private:
     const FrameRingOptions& options_;
     Statistics& statistics_;
     std::vector<FrameTime> times_;
-    std::vector<char> sent_;          // per slot: the frame is to be sent
+    std::vector<char> sent_;          // per slot: true if the frame is to be sent
     std::vector<double> process_ms_;  // per slot: processing time so far
 
     // Used by the capture thread only.
@@ -303,10 +303,10 @@ private:
 
     std::mutex mutex_;
     std::condition_variable capture_, process_, send_;  // one per stage
-    // Guarded by mutex_: the slots by state, the stages that have ended, and the first failure.
+    // Guarded by mutex_: the slots by state, which stages have ended, and the first failure.
     WorkerPool workers_;
     SlotQueue free_, captured_, to_send_;
-    bool closed_ = false;  // nothing else is captured
+    bool closed_ = false;  // true if no more frames are captured
     bool captured_ended_ = false, processed_ended_ = false, sent_ended_ = false;
     std::exception_ptr failure_;
 };
@@ -316,7 +316,7 @@ private:
 void run_frame_ring(const FrameRingStages& stages, const FrameRingOptions& options, Statistics& statistics) {
     if (options.waiting < 1)
         fail(ErrorCode::usage, "{} frames may wait to be sent; at least 1 is needed", options.waiting);
-    // One slot each for capture, process and send.
+    // One slot each is needed for capture, process and send.
     if (options.slots - options.waiting < least_slots_beside_waiting)
         fail(ErrorCode::usage,
              "the frame ring has {} slots; at least {} are needed besides the {} that wait to be sent", options.slots,
@@ -327,8 +327,7 @@ void run_frame_ring(const FrameRingStages& stages, const FrameRingOptions& optio
     FrameRing(stages, options, statistics).run();
 }
 
-// The due times advance by the gaps between the frames' own times, so that delays of single frames do not add
-// up.
+// Due times advance by the gaps between the frames' own times, so that the delays of single frames do not accumulate.
 Clock::time_point Pacer::due(double seconds, Clock::time_point now) {
     const double gap_s = seconds - seconds_;
     seconds_ = seconds;

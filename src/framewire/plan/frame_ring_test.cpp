@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A frame ring whose slots hold a number: capture counts up, process marks it, send lists it.
+// A frame ring whose slots hold a number: `capture` counts up, `process` marks the number, and `send` records it.
 struct Numbers {
     FrameRingOptions options;
     Statistics statistics;
@@ -88,10 +88,10 @@ void wait_for_stop(const Numbers& numbers) {
         << "the stop was never requested";
 }
 
-// Minimum time of a slow stage.
+// Sleeps for `time`, as the minimum duration of a slow stage.
 void take(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
 
-// Opens once and lets all threads through.
+// Blocks threads until it is opened once.
 class Gate {
 public:
     void open() {
@@ -172,8 +172,8 @@ TEST(FrameRing, NeverDropsFramesOfAFile) {
 }
 
 TEST(FrameRing, DropsTheOldestWaitingFrameOfALiveSource) {
-    // Send blocks on the first frame until all are captured: the second is processed and the third is about to
-    // be sent; the two newest wait to be processed. All between are dropped.
+    // `send` blocks on the first frame until all are captured. The second frame is then processed, the third is about
+    // to be sent, and the two newest wait to be processed. All frames between are dropped.
     Numbers numbers;
     numbers.options.drop_when_late = true;
     numbers.options.slots = 6;
@@ -199,7 +199,7 @@ TEST(FrameRing, DropsTheOldestWaitingFrameOfALiveSource) {
 }
 
 TEST(FrameRing, KeepsTimelyFramesWithPatience) {
-    // Frames that a camera sends at once after connecting are ahead of their own times.
+    // Frames that a camera sends in a burst after connecting are ahead of their own times.
     Numbers numbers;
     numbers.options.drop_when_late = true;
     numbers.options.patience_seconds = 10;
@@ -213,7 +213,7 @@ TEST(FrameRing, KeepsTimelyFramesWithPatience) {
 }
 
 TEST(FrameRing, DropsWhenPatienceIsOver) {
-    // As in DropsTheOldestWaitingFrameOfALiveSource, with frames that are 1000 s late from the second on.
+    // Same as DropsTheOldestWaitingFrameOfALiveSource, but from the second frame on all frames are 1000 s late.
     Numbers numbers;
     numbers.options.drop_when_late = true;
     numbers.options.patience_seconds = 10;
@@ -239,7 +239,7 @@ TEST(FrameRing, DropsWhenPatienceIsOver) {
 }
 
 TEST(FrameRing, RunsTheStagesInParallel) {
-    // Each stage waits, in its third frame or earlier, until the two others have started.
+    // Each stage waits, at its third frame or earlier, until the two other stages have started.
     Numbers numbers;
     numbers.length = 10;
     Gate capturing, processing, sending;
@@ -266,8 +266,8 @@ TEST(FrameRing, RunsTheStagesInParallel) {
 }
 
 TEST(FrameRing, LimitsTheFramesThatWaitToBeSent) {
-    // Send blocks on the first frame until `waiting` more wait and the next one is processed; no further frame
-    // is processed until send continues.
+    // `send` blocks on the first frame until `waiting` more frames wait and the next one is processed. No further frame
+    // is processed until `send` continues.
     for (const int waiting : {1, 2, 5}) {
         Numbers numbers;
         numbers.options.waiting = waiting;
@@ -288,15 +288,15 @@ TEST(FrameRing, LimitsTheFramesThatWaitToBeSent) {
     }
 }
 
-// Work that process started is waited for before the frame is sent, and its time counts until then; a failure
-// there is one of send.
+// A frame is sent only after the work that `process` started has been waited for. That time counts as processing time,
+// and a failure of that work is treated as a failure of `send`.
 TEST(FrameRing, WaitsForWorkThatProcessStarted) {
     FrameRingOptions options;
     options.let_wait(3);
     EXPECT_EQ(options.slots - options.waiting, FrameRingOptions{}.slots - FrameRingOptions{}.waiting);
     for (const bool fails : {false, true}) {
         Statistics statistics;
-        std::vector<char> states;  // of the frames in order
+        std::vector<char> states;  // states of the frames, in frame order
         int next = 0;
         const auto run = [&] {
             run_frame_ring({.capture = [&](int, FrameTime&) { return next++ < 5; },
@@ -319,7 +319,7 @@ TEST(FrameRing, WaitsForWorkThatProcessStarted) {
     }
 }
 
-// Each of three workers holds its frame until all three have one, the first of three the longest.
+// Each of three workers holds its frame until all three have one. The first of each three holds it longest.
 TEST(FrameRing, WaitsForSeveralFramesAtOnceAndSendsThemInOrder) {
     FrameRingOptions options;
     options.workers = 3;
@@ -383,7 +383,7 @@ TEST(FrameRing, EndsAfterTheFrameLimit) {
 }
 
 TEST(FrameRing, FrameLimitIgnoresDroppedFrames) {
-    // Send blocks on the first frame until more frames were captured than there are slots or were asked for.
+    // `send` blocks on the first frame until more frames were captured than there are slots or were requested.
     Numbers numbers;
     numbers.length = 1'000'000'000;
     numbers.options.max_frames = 20;
@@ -434,7 +434,7 @@ TEST(FrameRing, ThrowsTheFirstOfSeveralFailures) {
     numbers.before_send = [&](std::int64_t index) {
         if (index != 4) return;
         captured.wait();
-        wait_for_stop(numbers);  // capture's failure requests it
+        wait_for_stop(numbers);  // the failure of `capture` requests the stop
     };
     EXPECT_EQ(numbers.failure(), ErrorCode::source_lost);
     EXPECT_EQ(numbers.sent, counted(4));

@@ -20,7 +20,7 @@ FRAMEWIRE_ON_EVERY_BACKEND(ChangedBytesTest);
 
 constexpr int threshold = 100;
 
-// Two frames, R before and after encoding the second one, and the pictures drawn from the changes.
+// Two frames, R before and after the second one was encoded, and the pictures drawn from the changes.
 struct Drawn {
     HostImage now, before, after, mask, overlay, heat;
 
@@ -69,8 +69,7 @@ void expect_equal(const HostImage& got, const HostImage& want) {
     EXPECT_EQ(kit::first_difference(got.view(), want.view()), std::nullopt);
 }
 
-// The noise picture that needs no second pass over the frames: the encoder runs first, then the marks are
-// drawn.
+// The noise picture needs no second pass over the frames: the encoder runs first, and its changes are then drawn.
 TEST_P(ChangedBytesTest, NoiseEqualsTheFilterOnFrames) {
     for (const auto& shape : shapes) {
         SCOPED_TRACE(to_string(shape));
@@ -80,7 +79,7 @@ TEST_P(ChangedBytesTest, NoiseEqualsTheFilterOnFrames) {
         expect_equal(drawn.mask, want);
         noise_reference({threshold, NoiseMode::overlay}, drawn.now.view(), drawn.before.view(), want.view());
         expect_equal(drawn.overlay, want);
-        // The same for what viewers have: every byte that differs was sent.
+        // The noise picture also matches what viewers have: every byte that differs was sent.
         noise_reference({0, NoiseMode::mask}, drawn.after.view(), drawn.before.view(), want.view());
         expect_equal(drawn.mask, want);
     }
@@ -96,8 +95,8 @@ TEST_P(ChangedBytesTest, HeatmapEqualsTheFilterOnViewerPictures) {
     }
 }
 
-// Positions in a wrong order, repeated and out of range: none may write outside of the picture or read outside
-// of the colours.
+// Positions in wrong order, repeated or out of range must not cause writes outside the picture or reads outside the
+// colour table.
 TEST_P(ChangedBytesTest, HeatmapIgnoresPositionsOutsideTheFrame) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{1, 4, 4, 3};

@@ -9,7 +9,7 @@
 namespace framewire {
 namespace {
 
-// Throws Error{usage} unless the mask is a non-empty rectangle inside of the picture.
+// Throws Error{usage} unless the mask is a non-empty rectangle inside the picture.
 void check_zone(const Zone& zone, const Shape& frame) {
     if (zone.x < 0 || zone.y < 0 || zone.width < 1 || zone.height < 1 || zone.x > frame.width - zone.width ||
         zone.y > frame.height - zone.height)
@@ -17,7 +17,7 @@ void check_zone(const Zone& zone, const Shape& frame) {
              zone.width, zone.height, frame.width, frame.height);
 }
 
-// One cell of a picture, or a part of it that is inside its privacy mask.
+// A cell of a picture, or the part of it that is inside its privacy mask.
 struct CellRows {
     HostView<std::uint8_t> picture;
     int frame;
@@ -59,7 +59,7 @@ PrivacyMasks::PrivacyMasks(std::vector<Zone> mosaic, std::vector<Zone> black, co
 
 int PrivacyMasks::cell_px(const Shape& frame) { return std::max(16, std::max(frame.width, frame.height) / 40); }
 
-// Frames that a source wrote on the GPU are hidden there, others on the host before the upload.
+// Hides the masks on the GPU if the source wrote the frame there, otherwise on the host before the upload.
 void PrivacyMasks::run(Frame& frame, const Executor& executor) const {
     if (!frame.filled_on_gpu()) return run(frame.host());
     frame.upload();
@@ -68,7 +68,7 @@ void PrivacyMasks::run(Frame& frame, const Executor& executor) const {
     });
 }
 
-// Cells are aligned to the mask's own corner; cells at its right and lower edges are cut.
+// Cells are aligned to the upper left corner of the mask; those at its right and lower edges are clipped.
 void PrivacyMasks::run(HostView<std::uint8_t> picture) const {
     const auto& shape = picture.shape();
     const auto fill = shape.channels == 3 ? fill_with_mean<3> : fill_with_mean<1>;

@@ -16,7 +16,8 @@ struct Job {
     bool black;
 };
 
-// One block per cell: it adds up the pixels, waits, and fills them with the mean. Black cells skip the sum.
+// One thread block per cell: it sums the pixels, synchronises, and fills the cell with the mean. Black cells skip the
+// sum.
 template <int channels>
 __global__ void __launch_bounds__(threads_per_block) hide_kernel(Job job) {
     __shared__ std::uint32_t sums[channels];
@@ -50,7 +51,7 @@ __global__ void __launch_bounds__(threads_per_block) hide_kernel(Job job) {
 
 }  // namespace
 
-// One launch per mask: mosaic masks first, black masks last.
+// Launches one kernel per mask: mosaic masks first, black masks last.
 void PrivacyMasks::run(DeviceView<std::uint8_t> picture, const cuda::Stream& stream) const {
     const auto hide = [&](const Zone& zone, bool black) {
         const Job job{cuda::KernelImage<std::uint8_t>(picture), zone, cell_px_, black};

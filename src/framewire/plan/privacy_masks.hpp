@@ -10,28 +10,26 @@
 
 namespace framewire {
 
-/// Privacy masks: rectangles of a picture that are hidden before anything else is done with it. Mosaic masks
-/// are filled with cells of their mean, as the filter `mosaic` does, mask by mask; then black masks are filled.
-/// All backends give the same bytes. Immutable.
+/// Privacy masks: rectangles of a picture that are hidden before any other processing. Mosaic masks are filled with
+/// cells of uniform colour, as the filter `mosaic` does, mask by mask; then black masks are filled. All backends
+/// produce the same bytes. Immutable.
 class PrivacyMasks {
 public:
     PrivacyMasks() = default;
-    /// For pictures of shape `frame`, which must contain the masks. Throws Error{usage} if one is empty or not
-    /// inside.
+    /// Makes masks for pictures of shape `frame`. Throws Error{usage} if a mask is empty or not inside the picture.
     PrivacyMasks(std::vector<Zone> mosaic, std::vector<Zone> black, const Shape& frame);
 
     /// Returns true if nothing is hidden; run() then does nothing.
     bool empty() const { return mosaic_.empty() && black_.empty(); }
-    /// Returns the side of a cell: a fortieth of the picture's longer side, at least 16 pixels.
+    /// Returns the side length of a cell: one fortieth of the picture's longer side, at least 16 pixels.
     static int cell_px(const Shape& frame);
 
-    /// Hides the masks in the memory that the frame was written in, before its upload. On the device it is
-    /// queued on the executor's stream.
+    /// Hides the masks in the memory to which the frame was written, before its upload. On the GPU the work is queued
+    /// on the executor's stream.
     void run(Frame& frame, const Executor& executor) const;
-    /// In place, for pictures of the given shape. On the host the call returns when done; on the device it is
-    /// queued.
+    /// Hides the masks in place in a picture of the given shape. Returns when done.
     void run(HostView<std::uint8_t> picture) const;
-    /// On the GPU; queued on `stream`.
+    /// Hides the masks in place on the GPU. The work is queued on `stream`.
     void run(DeviceView<std::uint8_t> picture, const cuda::Stream& stream) const;
 
 private:

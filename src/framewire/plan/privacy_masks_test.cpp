@@ -31,7 +31,7 @@ std::vector<std::uint8_t> bytes_of(HostView<const std::uint8_t> picture) {
     return {tight.view().data(), tight.view().data() + tight.shape().bytes()};
 }
 
-// Returns the picture as the filter mosaic makes it, mask by mask.
+// Returns the picture as the filter `mosaic` makes it, applied mask by mask.
 HostImage expected(const HostImage& camera, const std::vector<Zone>& mosaic, const std::vector<Zone>& black) {
     auto& executor = kit::executor(Backend::cpu);
     const auto& shape = camera.shape();

@@ -25,7 +25,7 @@ FRAMEWIRE_ON_EVERY_BACKEND(SourceTest);
 constexpr Shape shape{1, 90, 161, 3};
 constexpr int frames = 17;
 
-// Even gray with noise in a rectangle that moves.
+// Source of uniform gray frames with noise in a rectangle that moves.
 class MovingNoise : public Source {
 public:
     const SourceInfo& info() const override { return info_; }
@@ -46,7 +46,7 @@ private:
     int number_ = 0;
 };
 
-// The same, written on the GPU if a frame has an image there; the frame's image on the host has other contents.
+// Source of the same frames, written on the GPU if a frame has an image there; its host image then has other contents.
 class NoiseOnGpu final : public MovingNoise {
 public:
     bool capture(Frame& frame, FrameTime& time) override {
@@ -79,7 +79,7 @@ struct Slot {
     FrameChanges changes;
 };
 
-// Returns the results of stages on the frames of a source, several of which are in flight.
+// Returns the results of stages on the frames of a source, with several frames in flight.
 std::vector<Seen> stages_of(Source& source, Executor& executor) {
     ChainPlan plan(parse_chain("median=3,noise=10"), shape, executor);
     FrameDetector detector({.blur_px = 1, .threshold = 60, .morphology = MorphologyOperation::none, .min_area = 1},

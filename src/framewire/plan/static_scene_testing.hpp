@@ -9,7 +9,7 @@
 
 namespace framewire::frames_testing {
 
-/// Paints frame `number` of a slope with noise, which is static except for a stripe that moves across it.
+/// Paints frame `number` of a noisy gradient that is static except for a stripe moving across it.
 inline void paint_resting(HostView<std::uint8_t> image, int number) {
     const auto& shape = image.shape();
     kit::fill(image, kit::Fill::noise, static_cast<std::uint64_t>(number));

@@ -15,7 +15,7 @@
 
 namespace framewire {
 
-// The wall clock of the frame is the current time minus the frame's age, because captures are timed with the
+// The wall-clock time of the frame is the current time minus the frame's age, because captures are timed with the
 // monotonic clock.
 FrameValues run_values(const StatisticsSnapshot& figures, const FrameTime& time, std::string_view source) {
     constexpr double bits_per_byte = 8;
@@ -36,8 +36,8 @@ FrameValues run_values(const StatisticsSnapshot& figures, const FrameTime& time,
 
 }  // namespace framewire
 
-// The display of a run's progress. Formatting is separate from the thread that shows the lines, so tests and
-// other commands can use it.
+// Display of a run's progress. Formatting is separate from the thread that prints the lines, so that tests and other
+// commands can use it.
 
 namespace framewire {
 namespace {
@@ -46,13 +46,13 @@ constexpr std::chrono::milliseconds bar_period{200}, json_period{1000};
 constexpr int usual_columns = 80, longest_bar = 30, shortest_bar = 8;
 constexpr const char* erase_line = "\r\x1b[K";
 
-// Returns the time left at the mean rate so far, if the number of frames is known.
+// Returns the remaining time at the mean rate so far; empty if the number of frames is unknown.
 std::optional<double> seconds_left(const StatisticsSnapshot& figures, std::optional<std::int64_t> total_frames) {
     if (!total_frames || figures.fps <= 0) return {};
     return static_cast<double>(std::max<std::int64_t>(*total_frames - figures.frames, 0)) / figures.fps;
 }
 
-// Formats seconds as minutes and seconds, with hours if there are any, at most 99:59:59.
+// Formats seconds as minutes and seconds, preceded by hours if there are any; at most 99:59:59.
 std::string as_clock(double seconds) {
     const auto whole = static_cast<std::int64_t>(std::min(std::ceil(seconds), 359'999.0));  // 99:59:59
     if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
@@ -90,13 +90,13 @@ std::string progress_bar(const StatisticsSnapshot& figures, std::optional<std::i
     return with_bar(std::move(line), share, seconds_left(figures, total_frames), columns);
 }
 
-// The bar takes what the text leaves, and is dropped if that is too narrow.
+// The bar fills the columns that the text leaves free. It is omitted if there are too few.
 std::string with_bar(std::string line, std::optional<double> share, std::optional<double> seconds_left, int columns) {
     if (seconds_left) line += fmt::format("  {} left", as_clock(*seconds_left));
     if (share) {
         share = std::min(*share, 1.0);
         line += fmt::format("  {:.0f}%", std::floor(100 * *share));
-        // Three characters are the brackets and a space.
+        // The brackets and a space take three characters.
         const int cells = std::min(columns - static_cast<int>(line.size()) - 3, longest_bar);
         if (cells >= shortest_bar) {
             const auto full = static_cast<std::size_t>(*share * cells);
@@ -131,7 +131,7 @@ Progress::Progress(ProgressMode mode, const Statistics& statistics, std::optiona
                 [&statistics, total_frames] { return progress_json(statistics.snapshot(), total_frames); }},
                descriptor) {}
 
-// A bar needs a terminal; without one nothing is shown, and no thread is started.
+// A bar requires a terminal. Without one nothing is shown, and no thread is started.
 Progress::Progress(ProgressMode mode, ProgressLines lines, int descriptor)
     : mode_(mode), lines_(std::move(lines)), descriptor_(descriptor) {
     if (mode_ == ProgressMode::automatic) mode_ = ProgressMode::bar;
@@ -144,7 +144,7 @@ Progress::Progress(ProgressMode mode, ProgressLines lines, int descriptor)
     });
 }
 
-// The final state is shown after the thread has ended, so lines never interleave.
+// The final state is shown after the thread has ended, so that lines never interleave.
 Progress::~Progress() {
     if (!thread_.joinable()) return;
     {
@@ -157,27 +157,27 @@ Progress::~Progress() {
     if (mode_ == ProgressMode::bar) static_cast<void>(!write(descriptor_, "\n", 1));
 }
 
-// One write() per line, so that lines of other writers do not mix with it.
+// Writes each line with a single write(), so that lines of other writers do not mix with it.
 void Progress::show() const noexcept {
     try {
         const auto line =
             mode_ == ProgressMode::bar ? erase_line + lines_.bar(columns_of(descriptor_) - 1) : lines_.json() + "\n";
         // A failed write is ignored: progress is not part of the result.
         static_cast<void>(!write(descriptor_, line.data(), line.size()));
-    } catch (...) {  // no memory for the line: the progress display never makes a run fail
+    } catch (...) {  // no memory for the line: displaying progress must not make a run fail
     }
 }
 
 namespace {
 
 constexpr double longest_gap_seconds = 1e6;
-constexpr double rounding = 1e-6;  // a second's worth of frames is one second, whatever rounding their times have
+constexpr double rounding = 1e-6;  // tolerance: a rounded-down time must not keep an extra frame in the window
 
 std::size_t place_of(std::int64_t bin, std::size_t bins) { return static_cast<std::size_t>(bin) % bins; }
 
 }  // namespace
 
-// Bytes are added to bins of 10 ms. The window of one second is the sum of the last 100 bins.
+// Bytes are added to bins of 10 ms. The one-second window is the sum of the last 100 bins.
 void RateMeter::add(double seconds, std::int64_t bytes) {
     const double gap = seconds - last_;
     if (runs_ && gap > 0 && gap <= longest_gap_seconds) gap_ = gap;
@@ -191,7 +191,7 @@ void RateMeter::add(double seconds, std::int64_t bytes) {
     most_ = std::max(most_, in_window_);
 }
 
-// Removes the bins that have left the window.
+// Removes the bins that are no longer in the window.
 void RateMeter::forget_until(std::int64_t bin) {
     const auto passed = std::min<std::int64_t>(bin - bin_, bins_per_second);
     for (std::int64_t i = 0; i < passed; ++i) {
@@ -204,7 +204,7 @@ void RateMeter::forget_until(std::int64_t bin) {
 
 double RateMeter::mean_bits_per_second() const {
     if (count_ == 0) return 0;
-    // Each frame counts for the time until the next one.
+    // Each frame counts for the time until its successor.
     const double seconds = count_ > 1 ? elapsed_ * static_cast<double>(count_) / static_cast<double>(count_ - 1) : gap_;
     return 8.0 * static_cast<double>(total_) / seconds;
 }
@@ -223,11 +223,12 @@ constexpr std::string_view first_step = "read", last_step = "send";
 
 void Statistics::start() {
     const std::lock_guard lock(mutex_);
-    // A later run that shares the object must not restart the clock.
+    // If several runs share the object, later ones must not restart the clock.
     if (frames_ == 0) start_ = last_frame_ = Clock::now();
 }
 
-// The stages read and send are also steps; process consists of the steps that record_step() receives.
+// The stages read and send are also recorded as steps. The stage process consists of the steps that record_step()
+// receives.
 void Statistics::record(Stage stage, double ms) {
     const std::lock_guard lock(mutex_);
     times_[static_cast<std::size_t>(stage)].add(ms);
@@ -272,17 +273,17 @@ void Statistics::add_first_picture(std::int64_t frame_bytes) {
     first_picture_bytes_ += frame_bytes;
 }
 
-// The shares and errors of the stream are computed from these sums in snapshot().
+// snapshot() computes the stream's shares and errors from these sums.
 void Statistics::add_delta(const codec::Summary& summary, std::int64_t frame_bytes) {
     const std::lock_guard lock(mutex_);
     delta_bytes_ += frame_bytes;
-    // The squared error is a sum over bytes; snapshot() divides it by delta_bytes_.
+    // The squared error is summed over all bytes; snapshot() divides it by delta_bytes_.
     changed_bytes_ += summary.count;
     max_error_ = std::max(max_error_, summary.max_error);
     squared_error_ += static_cast<double>(summary.squared_error);
 }
 
-// No bytes mean that nobody watches, so the rate pauses.
+// If the size is 0, nobody is watching, and the rate measurement pauses.
 void Statistics::add_step(double seconds, int threshold, std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
     if (bytes == 0) return rate_.pause();
@@ -296,7 +297,7 @@ void Statistics::set_rate_limit(double max_bitrate, std::int64_t over) {
     over_ = over;
 }
 
-// All values are read under one lock, so they belong together.
+// All values are read under one lock, so that they are consistent.
 StatisticsSnapshot Statistics::snapshot() const {
     const std::lock_guard lock(mutex_);
     StatisticsSnapshot snapshot;
@@ -316,7 +317,7 @@ StatisticsSnapshot Statistics::snapshot() const {
         const auto bytes = static_cast<double>(delta_bytes_);
         auto& figures = snapshot.delta.emplace();
         figures.report_bytes = first_picture_bytes_ + report_bytes_a_change * changed_bytes_;
-        // Shares refer to all bytes of the frames that the encoder saw, including the first.
+        // Shares refer to all bytes of the frames that the encoder processed, including the first frame.
         figures.changed = static_cast<double>(changed_bytes_) / bytes;
         figures.max_error = static_cast<int>(max_error_);
         if (squared_error_ > 0) figures.psnr = 10 * std::log10(255.0 * 255.0 * bytes / squared_error_);
@@ -328,7 +329,7 @@ StatisticsSnapshot Statistics::snapshot() const {
 }
 
 std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& run) {
-    // The five values of each stage, in milliseconds.
+    // Returns the five values of a stage, in milliseconds.
     const auto times = [](const TimeSummary& summary) {
         return nlohmann::ordered_json{{"mean", summary.mean_ms},
                                       {"median", summary.median_ms},
@@ -383,7 +384,7 @@ std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& ru
     return json_text(json, 2) + "\n";
 }
 
-// A new name is appended, so steps keep the order of their first times.
+// A new name is appended, so that steps stay in the order of their first appearance.
 void StepTimes::add(std::string_view name, double ms) {
     const double time = ms > 0 ? ms : 0;  // the comparison is false for NaN too
     auto step = std::ranges::find(steps_, name, &Step::name);
@@ -447,7 +448,7 @@ void TimeHistogram::add(double ms) {
     sum_ms_ += held_ms;
 }
 
-// Adds up the bins until they contain the rank.
+// Adds up the bins until their sum reaches the rank.
 double TimeHistogram::percentile_ms(double share) const {
     if (count_ == 0) return 0;
     const auto rank = std::clamp<std::int64_t>(std::llround(std::ceil(share * static_cast<double>(count_))), 1, count_);
@@ -464,7 +465,7 @@ TimeSummary TimeHistogram::summary() const {
     return {sum_ms_ / static_cast<double>(count_), percentile_ms(0.5), percentile_ms(0.99), min_ms_, max_ms_};
 }
 
-// Each bin counts as its middle.
+// All durations in a bin count as the middle of the bin's range.
 TimeBuckets TimeHistogram::buckets() const {
     TimeBuckets buckets{.count = count_, .sum_ms = sum_ms_};
     std::size_t bin = 0;

@@ -111,7 +111,7 @@ TEST(Progress, JsonHasTheSameValues) {
     EXPECT_FALSE(json.contains("seconds_left"));
 }
 
-// Returns what a Progress of this mode writes to a pipe, which is not a terminal.
+// Returns what a Progress with this mode writes to a pipe, which is not a terminal.
 std::string written(ProgressMode mode) {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);
@@ -289,8 +289,8 @@ TEST(Statistics, FirstKeyframeCountsAsRawPixels) {
 TEST(RateMeter, MeasuresTheMeanAndTheBusiestSecond) {
     RateMeter meter;
     EXPECT_EQ(meter.mean_bits_per_second(), 0);
-    // 100 bytes per frame, and 1000 per frame for one second, of which half a second follows a jump back in
-    // time.
+    // Frames have 100 bytes, except for one second of frames with 1000 bytes. In the middle of that second the time
+    // jumps back.
     for (int frame = 0; frame < 90; ++frame)
         meter.add((frame < 45 ? 7 : 0) + frame / 30.0, frame >= 30 && frame < 60 ? 1000 : 100);
     EXPECT_NEAR(meter.most_bits_per_second(), 8 * 30'000, 1e-6);

@@ -9,7 +9,7 @@
 namespace framewire {
 namespace {
 
-// Small results of one frame that are downloaded first: the range of its packed bytes, and the summary.
+// Small results of one frame, which are downloaded first: the position of its packed bytes, and the summary.
 struct Reported {
     unsigned long long begins[2];
     codec::Summary found;
@@ -17,7 +17,7 @@ struct Reported {
 
 }  // namespace
 
-// Only the backend's packer is made.
+// The constructor makes only the packer for the executor's backend.
 BoundedEncoder::BoundedEncoder(const codec::EncoderParameters& parameters, const Shape& frame, Executor& executor)
     : executor_(&executor), threshold_(parameters.threshold), reference_(frame, executor.frame_memory()) {
     codec::encoder_fields().check(parameters, "the encoder");
@@ -34,7 +34,7 @@ BoundedEncoder::BoundedEncoder(const codec::EncoderParameters& parameters, const
     });
 }
 
-// The first frame of a stream has no delta frame, so it becomes a keyframe.
+// The first frame of a stream cannot be a delta frame, so it becomes a keyframe.
 BoundedEncoder::Outcome BoundedEncoder::encode(Frame& frame, Packs packs, std::optional<int> threshold) {
     if (packs == Packs::step && !started_) packs = Packs::picture;
     Outcome outcome;
@@ -50,8 +50,7 @@ BoundedEncoder::Outcome BoundedEncoder::encode(Frame& frame, Packs packs, std::o
     return outcome;
 }
 
-// A keyframe starts the refinement from the beginning. On CUDA the refined R is also applied to the copy on the
-// host.
+// Refinement restarts at a keyframe. On CUDA the refinement is also applied to the copy of R on the host.
 void BoundedEncoder::refine(Frame& frame, Outcome& outcome, codec::Refiner& refiner,
                             const codec::Refiner::Moment& moment, codec::RefinementDelta& step) {
     if (outcome.whole) refiner.begin_again();
@@ -111,7 +110,7 @@ codec::Summary BoundedEncoder::fetch(const codec::PackedBatch& batch) {
 
 namespace {
 
-// A frame with more changes than one per this many bytes needs a second download.
+// A frame with more than one change per this many bytes needs a second download.
 constexpr std::int64_t bytes_per_landing_change = 8;
 constexpr std::int64_t least_landing_changes = 4096;
 
@@ -121,7 +120,7 @@ void copy_image(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, co
     cuda::copy(from, to, executor.stream());
 }
 
-// Queues the download of the summary and of the first `count` changes.
+// Queues the download of the summary and the first `count` changes.
 void download(const codec::ChangesView<MemorySpace::device>& from, const codec::ChangesView<MemorySpace::host>& to,
               std::int64_t count, const cuda::Stream& stream) {
     cuda::download(from.summaries, to.summaries, sizeof(codec::Summary), stream);
@@ -140,14 +139,14 @@ StreamEncoder::StreamEncoder(const codec::EncoderParameters& parameters, const S
     if (frame.frames != 1) fail(ErrorCode::usage, "a stream takes one frame at a time, not {}", frame.frames);
 }
 
-// On CUDA a staging buffer of pinned memory is added, which is smaller than the worst case.
+// On CUDA, adds a staging buffer of pinned memory, which is smaller than the worst case requires.
 FrameChanges StreamEncoder::make_changes() {
     FrameChanges changes;
     changes.encoder_ = this;
     changes.host_ = codec::HostChanges(shape());
     if (executor_->backend() == Backend::cuda) {
         changes.device_ = codec::DeviceChanges(shape());
-        // Copies include entries that no change has used yet, so they must be initialised.
+        // Downloads include entries that no change has used yet, so all entries must be initialised.
         const auto places = changes.device_.view();
         const auto bytes = static_cast<std::size_t>(shape().bytes());
         cuda::fill(places.positions, 0, bytes * sizeof(std::uint32_t), executor_->stream());
@@ -160,7 +159,7 @@ FrameChanges StreamEncoder::make_changes() {
     return changes;
 }
 
-// Compares the frame with R and updates R. The first frame is copied to R instead.
+// Compares the frame with R and updates R. The first frame is only copied to R.
 void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int> threshold) {
     changes.first_ = !started_;
     changes.refinement_ = nullptr;
@@ -183,8 +182,8 @@ void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int
         } else {
             const auto on_device = changes.device_.view();
             encoder_.encode(current, reference, on_device, threshold);
-            // The number of changes varies little from frame to frame: with a quarter more, a second download
-            // is rare.
+            // The number of changes varies little between frames, so with a quarter more a second download is rarely
+            // needed.
             const auto landing = changes.landing_.view();
             changes.expected_ = std::min(landing.capacity, last_count_ * 5 / 4 + least_landing_changes);
             changes.transfer_.down(
@@ -194,7 +193,7 @@ void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int
     started_ = true;
 }
 
-// The first frame starts the refinement from the beginning.
+// Refinement restarts at the first frame.
 void StreamEncoder::refine(Frame& frame, FrameChanges& changes, codec::Refiner& refiner,
                            const codec::Refiner::Moment& moment, codec::RefinementDelta& step) {
     executor_->in_its_space([&]<MemorySpace space>() {
@@ -210,7 +209,7 @@ void StreamEncoder::refine(Frame& frame, FrameChanges& changes, codec::Refiner& 
     changes.refinement_ = &step;
 }
 
-// The errors in the summary are those after the refinement.
+// The summary contains the errors after the refinement.
 void FrameChanges::wait() {
     wait_for_changes();
     if (!refinement_) return;
@@ -218,8 +217,8 @@ void FrameChanges::wait() {
     std::exchange(refinement_, nullptr)->add_errors_to(found_.summaries[0]);
 }
 
-// If there are more changes than were downloaded, downloads all of them, into pageable memory if the staging
-// buffer is too small.
+// If there are more changes than were downloaded, downloads all of them, to pageable memory if the staging buffer is
+// too small.
 void FrameChanges::wait_for_changes() {
     transfer_.wait();
     if (first_ || encoder_->executor_->backend() == Backend::cpu) return;

@@ -52,7 +52,7 @@ TEST_P(BoundedEncoderTest, PacksTheRequestedKind) {
     }
 }
 
-// Returns the stream that a viewer receives of a noisy scene in which something moves.
+// Returns the stream that a viewer of a noisy scene with a moving object receives.
 std::vector<std::uint8_t> refined_stream(Executor& executor, const Shape& shape) {
     BoundedEncoder encoder(bounded, shape, executor);
     codec::Refiner refiner(shape, 0.2, bounded.threshold, executor);
@@ -114,8 +114,8 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(StreamEncoderTest);
 
-// Frames whose upper part changes above a ramp: half of it, then almost nothing, then all, so that there are
-// more changes than expected from the frames before, and more than fit the staging buffer.
+// Paints frames whose upper part changes above a gradient: first half of it, then almost nothing, then all of it. The
+// last change exceeds both the number that earlier frames suggest and the size of the staging buffer.
 void paint(HostView<std::uint8_t> image, int number) {
     const auto& shape = image.shape();
     kit::fill(image, kit::Fill::ramp);
@@ -124,7 +124,7 @@ void paint(HostView<std::uint8_t> image, int number) {
     kit::fill(HostView<std::uint8_t>(image.data(), upper), kit::Fill::noise, static_cast<std::uint64_t>(number));
 }
 
-// A viewer that receives the first keyframe and the changes, compared with the frames.
+// A viewer that receives the first keyframe and the changes, and compares its picture with the frames.
 class Viewer {
 public:
     Viewer(const StreamEncoder& encoder) : encoder_(encoder), held_(encoder.shape()) {}
@@ -192,7 +192,7 @@ TEST_P(StreamEncoderTest, ViewerStaysWithinTheThreshold) {
             }
 }
 
-// Returns the delta frames of a noisy scene in which something moves, with `slots` frames in flight.
+// Returns the delta frames of a noisy scene with a moving object, encoded with `slots` frames in flight.
 std::vector<std::uint8_t> refined_stream(Executor& executor, const Shape& shape, int slots) {
     struct Slot {
         Frame frame;

@@ -1,5 +1,5 @@
 // Completion script for bash: fixed functions, and tables generated from the command line and the registries. The
-// script parses the line itself (_framewire_split), because bash splits words at '=' and ':'.
+// script splits the command line itself (_framewire_split), because bash also splits words at '=' and ':'.
 
 #include "commands/help/pages.hpp"
 #include "commands/help/shell_tables.hpp"
@@ -149,7 +149,7 @@ _framewire() {
 complete -F _framewire framewire
 )";
 
-// Name of a kind in the script.
+// Returns the name of a kind in the script.
 std::string_view kind_name(ValueWords::Kind kind) {
     switch (kind) {
         case ValueWords::Kind::files: return "files";
@@ -161,7 +161,8 @@ std::string_view kind_name(ValueWords::Kind kind) {
     return "";
 }
 
-// Patterns of a shell `case` for an option: "run -i" gives "'run -i' | 'run --input'", an argument "'filters'".
+// Returns the patterns of a shell `case` for an option: "'run -i' | 'run --input'" for "run -i", or "'filters'" for a
+// positional argument.
 std::string patterns(const CommandInfo& command, const OptionInfo& option) {
     std::vector<std::string> names;
     if (option.is_argument()) names.push_back(shell_quoted(command.name));
@@ -170,7 +171,7 @@ std::string patterns(const CommandInfo& command, const OptionInfo& option) {
     return fmt::format("{}", fmt::join(names, " | "));
 }
 
-// All option names of a command.
+// Returns all option names of a command.
 std::vector<std::string> option_names(const CommandInfo& command) {
     std::vector<std::string> names;
     for (const auto& option : command.options)
@@ -179,7 +180,8 @@ std::vector<std::string> option_names(const CommandInfo& command) {
     return names;
 }
 
-// Function `_framewire_takes "COMMAND OPTION"`: sets how many values the option takes, their kind and their words.
+// Returns the function `_framewire_takes "COMMAND OPTION"`, which sets how many values the option takes, their kind and
+// their words.
 std::string takes_table(const ProgramInfo& program) {
     std::string cases;
     for (const auto& command : program.subcommands)
@@ -193,7 +195,7 @@ std::string takes_table(const ProgramInfo& program) {
     return fmt::format("_framewire_takes() {{\n    values=0 kind= words=\n    case $1 in\n{}    esac\n}}\n", cases);
 }
 
-// Function `_framewire_options COMMAND`: sets the option names of a command.
+// Returns the function `_framewire_options COMMAND`, which sets the option names of a command.
 std::string options_table(const ProgramInfo& program) {
     auto cases = fmt::format("        '') options='{}' ;;\n", fmt::join(option_names(program.program), " "));
     for (const auto& command : program.subcommands)
@@ -204,7 +206,7 @@ std::string options_table(const ProgramInfo& program) {
 
 }  // namespace
 
-// Order: lists of names, generated functions, fixed functions.
+// Parts of the script, in order: lists of names, generated functions, fixed functions.
 std::string bash_completion(const ProgramInfo& program) {
     std::vector<std::string> subcommands, filters, sources;
     for (const auto& command : program.subcommands) subcommands.push_back(command.name);

@@ -76,7 +76,7 @@ end
 complete -c framewire -f
 )";
 
-// Quotes a text as one word of fish.
+// Quotes a text as a single fish word.
 std::string fish_quoted(std::string_view text) {
     std::string quoted = "'";
     for (const char letter : text) {
@@ -104,7 +104,7 @@ void add_fish_cases(std::string_view kind, const std::vector<CallWords>& calls, 
     }
 }
 
-// The functions __framewire_keys and __framewire_choices.
+// Returns the functions __framewire_keys and __framewire_choices.
 std::string fish_tables() {
     std::string keys, choices;
     add_fish_cases("filter", filter_words(), keys, choices);
@@ -115,7 +115,7 @@ std::string fish_tables() {
         keys, choices);
 }
 
-// The part of a `complete` line that describes an option's values.
+// Returns the part of a `complete` line that describes an option's values.
 std::string fish_values(const std::string& value, const ProgramInfo& program) {
     const auto takes = value_words(value, program);
     std::string text;
@@ -128,7 +128,7 @@ std::string fish_values(const std::string& value, const ProgramInfo& program) {
     return text;
 }
 
-// The `complete` line of an option. -F allows files, -x forbids them.
+// Returns the `complete` line of an option. -F allows files, -x forbids them.
 std::string fish_line(const OptionInfo& option, const std::string& condition, const ProgramInfo& program) {
     auto line = fmt::format("complete -c framewire -n {}", fish_quoted(condition));
     auto out = std::back_inserter(line);
@@ -144,7 +144,7 @@ std::string fish_line(const OptionInfo& option, const std::string& condition, co
 
 }  // namespace
 
-// Order: variables and functions first, then the `complete` lines that use them.
+// Parts of the script, in order: variables and functions, then the `complete` lines that use them.
 std::string fish_completion(const ProgramInfo& program) {
     std::string script(fish_begin);
     auto out = std::back_inserter(script);

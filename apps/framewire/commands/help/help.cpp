@@ -15,7 +15,7 @@ struct HelpFlags {
     bool man = false;
 };
 
-// The requested text.
+// Returns the requested text.
 std::string text_of(const CommandLine& program, const HelpFlags& flags) {
     if (flags.man) return man_page(program.describe());
     if (flags.shell == "bash") return bash_completion(program.describe());

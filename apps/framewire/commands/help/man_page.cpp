@@ -1,4 +1,4 @@
-// The manual page, in the man(7) macros: fixed sections, and options, sources and filters from the program itself.
+// The manual page in man(7) macros: fixed sections, and options, sources and filters as the program declares them.
 
 #include "commands/help/pages.hpp"
 
@@ -19,7 +19,7 @@
 namespace framewire::app {
 namespace {
 
-// Texts of the manual page that are not generated.
+// Parts of the manual page that are not generated.
 constexpr std::string_view man_description =
     R"(framewire takes video from a camera, a file or the network, filters and analyses it on a GPU or the CPU, and writes it to files
 or streams only what changed to viewers.
@@ -88,7 +88,7 @@ framewire detect \-i clip.mp4 \-o boxes.jsonl
 .BR v4l2\-ctl (1)
 )";
 
-// Escapes text for roff, so that no character acts as a request or escape.
+// Escapes text for roff, so that no character is taken for a request or an escape.
 std::string as_roff(std::string_view text) {
     std::string roff;
     if (text.starts_with('.') || text.starts_with('\'')) roff += "\\&";
@@ -106,18 +106,18 @@ std::string as_roff(std::string_view text) {
     return roff;
 }
 
-// Text in bold or italics.
+// Return escaped text in bold or italics.
 std::string bold(std::string_view text) { return fmt::format("\\fB{}\\fR", as_roff(text)); }
 std::string italic(std::string_view text) { return fmt::format("\\fI{}\\fR", as_roff(text)); }
 
-// Date of the page. SOURCE_DATE_EPOCH makes builds reproducible.
+// Returns the date of the page. SOURCE_DATE_EPOCH overrides it, for reproducible builds.
 std::string day() {
     auto seconds = static_cast<std::int64_t>(std::time(nullptr));
     if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH")) read_number(epoch, seconds);
     return fmt::format("{:%Y-%m-%d}", fmt::gmtime(static_cast<std::time_t>(seconds)));
 }
 
-// Names and placeholder of an option.
+// Returns the names and the placeholder of an option.
 std::string option_words(const OptionInfo& option) {
     if (option.is_argument()) return italic(option.value);
     std::vector<std::string> names;
@@ -127,7 +127,7 @@ std::string option_words(const OptionInfo& option) {
     return option.value.empty() ? text : fmt::format("{} {}", text, italic(option.value));
 }
 
-// Conditions after the help text: "; default 0; only with --people".
+// Returns the conditions that follow the help text: "; default 0; only with --people".
 std::string conditions(const OptionInfo& option) {
     std::string text;
     auto out = std::back_inserter(text);
@@ -138,7 +138,7 @@ std::string conditions(const OptionInfo& option) {
     return text;
 }
 
-// The options of a command, with their headings.
+// Appends the options of a command with their headings.
 void add_options(const CommandInfo& command, std::string& page) {
     std::string heading;
     for (const auto& option : command.options) {
@@ -149,7 +149,7 @@ void add_options(const CommandInfo& command, std::string& page) {
     }
 }
 
-// Line of the synopsis: required options and arguments are listed, others are summarized.
+// Returns a line of the synopsis. Required options and arguments are listed; others are summarised.
 std::string usage(const CommandInfo& command) {
     auto line = fmt::format("{} {}", bold("framewire"), bold(command.name));
     bool optional = false;
@@ -169,7 +169,7 @@ std::string usage(const CommandInfo& command) {
     return line;
 }
 
-// Parameters of a source or filter as a nested list.
+// Appends the parameters of a source or filter as a nested list.
 void add_parameters(const std::vector<ParameterInfo>& parameters, std::string& page) {
     if (parameters.empty()) return;
     page += ".RS\n";

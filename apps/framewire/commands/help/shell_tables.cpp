@@ -1,4 +1,4 @@
-// Parameter tables of filters and sources, in the common subset of bash and zsh.
+// Parameter tables of filters and sources, written in the common subset of bash and zsh.
 
 #include "commands/help/shell_tables.hpp"
 #include "commands/help/value_words.hpp"

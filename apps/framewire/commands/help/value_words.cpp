@@ -1,5 +1,5 @@
 // Completion of option values. The placeholder in the help is the only description of a value's form, so it is parsed
-// here: options need no separate completion.
+// here; options do not declare completions separately.
 
 #include "commands/help/value_words.hpp"
 
@@ -15,10 +15,10 @@ namespace {
 
 using Kind = ValueWords::Kind;
 
-// Capital letters mark placeholders.
+// Placeholders are written in capital letters.
 bool is_capital(char letter) { return letter >= 'A' && letter <= 'Z'; }
 
-// Kind of a placeholder. It may be followed by punctuation: FILE.json, FOLDER/.
+// Returns the kind of a placeholder, which may be followed by punctuation: FILE.json, FOLDER/.
 Kind kind_of(std::string_view part) {
     const auto named = [part](std::string_view name) {
         return part.starts_with(name) && (part.size() == name.size() || std::ispunct(part[name.size()]) != 0);
@@ -30,7 +30,7 @@ Kind kind_of(std::string_view part) {
     return Kind::nothing;
 }
 
-// Registered names for a placeholder such as FILTER; empty for others.
+// Returns the registered names for a placeholder such as FILTER; empty for other placeholders.
 std::vector<std::string> names_of(std::string_view part, const ProgramInfo& program) {
     std::vector<std::string> names;
     if (part == "FILTER")
@@ -42,12 +42,12 @@ std::vector<std::string> names_of(std::string_view part, const ProgramInfo& prog
     return names;
 }
 
-// The literal start of a part: "mean:" of "mean:RATE", empty for "WxH".
+// Returns the literal beginning of a part: "mean:" for "mean:RATE", empty for "WxH".
 std::string_view literal(std::string_view part) {
     return part.substr(0, static_cast<std::size_t>(std::ranges::find_if(part, is_capital) - part.begin()));
 }
 
-// Keys and choices of a filter or source; a flag has the choices 0 and 1.
+// Returns the keys and choices of a filter or source. A flag has the choices 0 and 1.
 CallWords call_words(std::string_view name, std::span<const ParameterInfo> parameters) {
     CallWords call{.name = std::string(name)};
     for (const auto& parameter : parameters) {
@@ -60,7 +60,7 @@ CallWords call_words(std::string_view name, std::span<const ParameterInfo> param
 
 }  // namespace
 
-// "mean:RATE|FILE" gives the word "mean:" and the kind files. If several parts are kinds, files win.
+// "mean:RATE|FILE" yields the word "mean:" and the kind files. If several parts are kinds, files take precedence.
 ValueWords value_words(const std::string& value, const ProgramInfo& program) {
     ValueWords result;
     for (std::string_view rest = value; !rest.empty();) {

@@ -10,31 +10,31 @@
 
 namespace framewire::app {
 
-/// Completion of an option's value.
+/// How an option's value is completed.
 struct ValueWords {
     enum class Kind { nothing, files, folders, source, filters };
-    Kind kind = Kind::nothing;         ///< completed in addition to the words
-    std::vector<std::string> words{};  ///< completion continues after words that end in ':' or '='
+    Kind kind = Kind::nothing;         ///< kind of value that is completed in addition to the words
+    std::vector<std::string> words{};  ///< known words; completion continues after those that end in ':' or '='
 };
 
-/// Derives the completion from the placeholder in the help. The placeholder is split at '|' and spaces. Parts in
-/// capitals are kinds (SRC, FILTERS, DST, FILE, IMAGE, MODEL, DIR, POSITIVES, NEGATIVES) or registered names (FILTER,
+/// Derives the completion from the placeholder in the help, which is split at '|' and spaces. A part in capitals is a
+/// kind (SRC, FILTERS, DST, FILE, IMAGE, MODEL, DIR, POSITIVES, NEGATIVES) or stands for registered names (FILTER,
 /// SOURCE, SUBCOMMAND). In other parts the lower-case text is a word: "own|max|FPS", "mean:RATE".
 ValueWords value_words(const std::string& value, const ProgramInfo& program);
 
-/// Completion of a filter or source call: its name, then its keys and their choices.
+/// How a filter or source is completed: its name, then its keys and their choices.
 struct CallWords {
     /// A parameter and its choices.
     struct Key {
         std::string_view name;
         std::vector<std::string_view> choices{};  ///< empty: any text or number
     };
-    std::string name;         ///< filter name "gray", or source prefix without the colon "synth"
-    std::vector<Key> keys{};  ///< the first is the main parameter of a filter
+    std::string name;         ///< name of a filter, "gray", or prefix of a source without the colon, "synth"
+    std::vector<Key> keys{};  ///< keys; the first is the main parameter of a filter
 };
-/// Completions of all filters.
+/// Returns the completions of all filters.
 std::vector<CallWords> filter_words();
-/// Completions of all sources that have a prefix.
+/// Returns the completions of all sources that have a prefix.
 std::vector<CallWords> source_words();
 
 }  // namespace framewire::app

@@ -80,7 +80,7 @@ else
 fi
 )";
 
-// Escapes `special` characters in a specification of _arguments; the result is quoted as a whole later.
+// Escapes the characters `special` in a specification of _arguments. The whole result is quoted later.
 std::string zsh_escaped(std::string_view text, std::string_view special) {
     std::string escaped;
     for (const char letter : text) {
@@ -90,7 +90,7 @@ std::string zsh_escaped(std::string_view text, std::string_view special) {
     return escaped;
 }
 
-// Action of _arguments for an option's value.
+// Returns the action of _arguments for an option's value.
 std::string action(const ValueWords& takes) {
     std::vector<std::string> words;
     for (const auto& word : takes.words) words.push_back(zsh_escaped(word, ":\\() "));
@@ -108,7 +108,7 @@ std::string action(const ValueWords& takes) {
     return words.empty() ? " " : list;
 }
 
-// Values of an option or argument in a specification: ":SRC:_framewire_source".
+// Returns the values of an option or argument in a specification: ":SRC:_framewire_source".
 std::string zsh_values(const OptionInfo& option, const ProgramInfo& program) {
     std::string text;
     if (option.value.empty()) return text;
@@ -118,7 +118,7 @@ std::string zsh_values(const OptionInfo& option, const ProgramInfo& program) {
     return text;
 }
 
-// Specifications of an option for _arguments, one per name.
+// Returns the specifications of an option for _arguments, one per name.
 std::vector<std::string> zsh_specs(const OptionInfo& option, const ProgramInfo& program) {
     const auto values = zsh_values(option, program);
     if (option.is_argument()) return {shell_quoted("1" + values)};
@@ -135,7 +135,7 @@ std::vector<std::string> zsh_specs(const OptionInfo& option, const ProgramInfo& 
     return specs;
 }
 
-// Specifications of all options of a command, one per line.
+// Returns the specifications of all options of a command, one per line.
 std::string zsh_specs(const CommandInfo& command, const ProgramInfo& program) {
     std::string text;
     for (const auto& option : command.options)

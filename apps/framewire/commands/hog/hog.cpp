@@ -1,5 +1,5 @@
-// The subcommand hog (Dalal and Triggs 2005) in three modes: descriptors by default, detection with --people, training
-// with --train. One set of options serves all modes; the dispatch below rejects those of another mode.
+// The subcommand hog (Dalal and Triggs 2005) has three modes: descriptors by default, detection with --people, training
+// with --train. All modes share one set of options; the dispatch below rejects options of another mode.
 
 #include "commands/commands.hpp"
 #include "commands/hog/hog_describe.hpp"
@@ -29,8 +29,8 @@ struct AllFlags : HogFlags {
     TrainFlags train;
 };
 
-// True if the inputs are many files with separate outputs. A folder of images is instead a single job, which makes one
-// plan per image size, unless options require separate outputs.
+// Returns true if the inputs are many files with separate outputs. A folder of images, by contrast, is a single job,
+// which makes one plan per image size, unless options require separate outputs.
 bool makes_many(HogFlags& flags, bool people) {
     const auto& inputs = flags.many.inputs;
     const bool is_one_job = inputs.size() == 1 && !image_paths(inputs.front()).empty() && !shares_work(flags.many) &&
@@ -78,7 +78,7 @@ void add_hog(CommandLine& program, Action& chosen) {
     const auto window = add_parameter(command, window_parameter(), flags->given);
     add_common_options(command, flags->common);
     add_times_option(command, flags->common);
-    // Decides between the modes (descriptors, people, training) and rejects options of another mode.
+    // Chooses the mode (descriptors, people, training) and rejects options of another mode.
     set_work(command, chosen, flags->common, [=](const std::stop_source& stop) {
         flags->input.one_size = true;  // scaling would change gradients and boxes
         flags->hog = hog_fields().from(flags->given);
@@ -89,7 +89,7 @@ void add_hog(CommandLine& program, Action& chosen) {
         if ((people || train) && !norm.given()) flags->hog.norm = HogNorm::l2hys;
         if (block.given() && flags->hog.norm == HogNorm::none)
             fail(ErrorCode::usage, "--block {} requires --norm l2 or l2hys", flags->hog.block);
-        // Training reads its folders, and no source.
+        // Training reads its own folders instead of a source.
         if (train) {
             if (people || steps.given() || streams.given() || input.given())
                 fail(ErrorCode::usage,

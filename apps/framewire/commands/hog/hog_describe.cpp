@@ -1,4 +1,4 @@
-// hog without --people and --train: descriptors as NumPy arrays.
+// hog without --people and --train: writes descriptors as NumPy arrays.
 
 #include "commands/hog/hog_describe.hpp"
 

@@ -13,9 +13,9 @@ struct DescribeFlags {
     ParameterValues given;  ///< values of jobs::describe_fields() from the command line
 };
 
-/// Computes descriptors of a source, or of a folder's images of any size.
+/// Computes the descriptors of a source, or of the images of a folder, whose sizes may differ.
 void describe(HogFlags& flags, const DescribeFlags& describe, const std::stop_token& stop);
-/// Computes descriptors of many files, one .npy per file.
+/// Computes the descriptors of many files and writes one .npy file for each.
 void describe_many(const Command& command, HogFlags& flags, const DescribeFlags& describe, const std::stop_token& stop);
 
 }  // namespace framewire::app

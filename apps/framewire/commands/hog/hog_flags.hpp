@@ -23,7 +23,7 @@ struct HogFlags {
     bool json = false;
     EntryFlags entry;
 
-    /// A model without weights: the requested window and descriptor.
+    /// Returns a model without weights, which has the requested window and descriptor.
     WindowModel window() const;
 };
 

@@ -1,4 +1,4 @@
-// hog --people: windows of a trained linear model in a pyramid of image sizes, grouped to people.
+// hog --people: applies a trained linear model to all windows of an image pyramid, and groups the detections to people.
 
 #include "commands/hog/hog_people.hpp"
 
@@ -19,10 +19,11 @@
 namespace framewire::app {
 namespace {
 
-// The shortest decimal number that is this float, for JSON, whose numbers are doubles: 0.1 instead of 0.10000000149.
+// Returns the shortest decimal number that rounds to this float, because numbers in JSON are doubles: 0.1 instead of
+// 0.10000000149.
 double as_double(float value) { return number_in<double>(fmt::format("{}", value)).value(); }
 
-// Prints the result as JSON; sizes and windows only if all frames have one detector.
+// Prints the result as JSON. Sizes and windows are included only if all frames have the same detector.
 void print_summary(const HogFlags& flags, const PeopleParameters& parameters, const jobs::PeopleResult& result,
                    const WindowModel& model, const PeopleDetector* detector) {
     Json summary{{"source", result.description.source},
@@ -62,7 +63,7 @@ void report(const HogFlags& flags, const PeopleParameters& parameters, const job
                     result.frames_left_out);
 }
 
-// The job's options.
+// Returns the job's options.
 jobs::PeopleOptions options_of(const HogFlags& flags, const PeopleFlags& people, const std::stop_token& stop) {
     return {flags.common.job(stop), flags.input,  people.model,    flags.window(),  flags.given,
             people.parameters,      flags.output, people.annotate, !people.no_audio};
@@ -88,7 +89,7 @@ void add_people_options(Command& command, PeopleFlags& flags) {
         add_parameter(command, parameter, flags.given, {.before = "with --people: ", .needs = people});
 }
 
-// --overlap and --neighbours each belong to one grouping method.
+// --overlap and --neighbours each belong to one method of grouping.
 PeopleParameters PeopleFlags::parameters_given() const {
     auto all = people_fields().from(given);
     if (given.is_given("overlap") && !given.is_given("group")) all.group = PeopleGrouping::overlap;

@@ -18,17 +18,18 @@ struct PeopleFlags {
     ParameterValues given;        ///< values of people_fields() from the command line
     PeopleParameters parameters;  ///< derived from `given`
 
-    /// The parameters, with the grouping method implied if only `--overlap` is given. Throws Error{usage} on an option
-    /// that another one makes ineffective.
+    /// Returns the parameters. The grouping method is implied if only `--overlap` is given. Throws Error{usage} if an
+    /// option has no effect because of another one.
     PeopleParameters parameters_given() const;
 };
 
 /// Adds `--people` and the options that require it.
 void add_people_options(Command& command, PeopleFlags& flags);
 
-/// Finds people in a source, or in a folder's images of any size; writes records and annotated pictures.
+/// Finds people in a source, or in the images of a folder, whose sizes may differ. Writes records and annotated
+/// pictures.
 void find_people(HogFlags& flags, const PeopleFlags& people, const std::stop_token& stop);
-/// Finds people in many files; writes records per file.
+/// Finds people in many files and writes one file of records for each.
 void find_people_of_many(const Command& command, HogFlags& flags, const PeopleFlags& people,
                          const std::stop_token& stop);
 

@@ -1,4 +1,4 @@
-// hog --train: a linear model from folders of positive and negative images, optionally with cross-validation.
+// hog --train: trains a linear model on folders of positive and negative images, optionally with cross-validation.
 
 #include "commands/hog/hog_train.hpp"
 
@@ -19,10 +19,10 @@
 namespace framewire::app {
 namespace {
 
-// False-alarm rates per window at which the detection rate is reported.
+// False-alarm rates per window for which the detection rate is reported.
 constexpr std::array false_alarm_rates{1e-1, 1e-2, 1e-3, 1e-4};
 
-// Cross-validation curve as JSON.
+// Returns the cross-validation curve as JSON.
 Json as_json(const DetectionCurve& curve, std::int64_t folds) {
     Json rates;
     for (const double rate : false_alarm_rates) rates.add(fmt::format("{}", rate), curve.detection_rate_at(rate));
@@ -32,20 +32,20 @@ Json as_json(const DetectionCurve& curve, std::int64_t folds) {
             {"detection_rate_at_false_alarms_per_window", rates}};
 }
 
-// Logs the detection rates on held-out images.
+// Logs the detection rates for held-out images.
 void log_curve(const DetectionCurve& curve) {
     for (const double rate : false_alarm_rates)
         log_info("held out: {:.1f} % found at {} false alarms per window", 100 * curve.detection_rate_at(rate), rate);
 }
 
-// Logs one round of training; later rounds add hard negatives (Dalal and Triggs 2005).
+// Logs one round of training. Later rounds add hard negatives (Dalal and Triggs 2005).
 void log_training(const TrainingStatistics& figures) {
     log_info("{}: {} positives, {} of them missed; {} negatives, {} of them false alarms; {} passes",
              figures.hard_negatives.empty() ? "first training" : fmt::format("round {}", figures.hard_negatives.size()),
              figures.positives, figures.missed, figures.negatives, figures.false_alarms, figures.svm.passes);
 }
 
-// The job's options.
+// Returns the job's options.
 jobs::TrainOptions options_of(const HogFlags& flags, const TrainFlags& train, const std::stop_token& stop) {
     const auto folds = jobs::train_fields().from(train.given).folds;
     return {.positives = train.folders.at(0),
@@ -94,7 +94,7 @@ void print_summary(const HogFlags& flags, const TrainFlags& train, const jobs::T
     fmt::print("{}\n", summary.text());
 }
 
-// Logs the result; warns if the solver did not converge.
+// Logs the result, and warns if the solver did not converge.
 void report(const HogFlags& flags, const TrainFlags& train, const jobs::TrainJob& job, const TrainedModel& trained) {
     const auto& figures = trained.figures;
     const auto& model = trained.model;
@@ -123,7 +123,7 @@ void add_train_options(Command& command, TrainFlags& flags) {
         .type_name("FILE.csv");
 }
 
-// Options that have no effect on training are rejected.
+// Rejects options that have no effect on training.
 void train_model(HogFlags& flags, const TrainFlags& train, const std::stop_token& stop) {
     if (!may_write(files_of(options_of(flags, train, stop)), flags.common, stop)) return;
     if (!flags.input.filters.empty() || flags.common.frames || !flags.common.statistics_path.empty())

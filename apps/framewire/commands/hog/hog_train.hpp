@@ -13,7 +13,7 @@ namespace framewire::app {
 
 /// Flags of `--train`.
 struct TrainFlags {
-    std::vector<std::string> folders;  ///< positives, negatives; empty: training is off
+    std::vector<std::string> folders;  ///< folders of positives and negatives; empty: training is off
     ParameterValues given;             ///< values of training_fields() and jobs::train_fields() from the command line
     TrainingParameters parameters;     ///< derived from `given`
     std::string curve;                 ///< file for the cross-validation curve; empty: not written
@@ -22,7 +22,7 @@ struct TrainFlags {
 /// Adds `--train` and the options that require it.
 void add_train_options(Command& command, TrainFlags& flags);
 
-/// Trains a model on folders of images; writes the model file, which appears only when complete, and the
+/// Trains a model on folders of images. Writes the model file, which appears only once it is complete, and the
 /// cross-validation curve.
 void train_model(HogFlags& flags, const TrainFlags& train, const std::stop_token& stop);
 

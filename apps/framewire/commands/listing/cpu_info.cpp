@@ -11,7 +11,7 @@
 namespace framewire::app {
 namespace {
 
-// Names of Highway's target bits; lower bits are better.
+// Returns the names of Highway's target bits, best first; lower bits are better.
 std::vector<std::string> names_of(std::uint64_t targets) {
     std::vector<std::string> names;
     for (; targets != 0; targets &= targets - 1)
@@ -25,7 +25,7 @@ constexpr auto compiled_targets = static_cast<std::uint64_t>(HWY_TARGETS);
 
 std::vector<std::string> compiled_instruction_sets() { return names_of(compiled_targets); }
 
-// The model's name is in /proc/cpuinfo on x86; elsewhere it stays "unknown".
+// Describes the CPU. The model name comes from /proc/cpuinfo on x86; on other CPUs it stays "unknown".
 CpuInfo cpu_info() {
     CpuInfo info{"unknown", std::thread::hardware_concurrency(),
                  names_of(static_cast<std::uint64_t>(hwy::SupportedTargets()) & compiled_targets)};

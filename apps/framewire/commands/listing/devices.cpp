@@ -1,4 +1,4 @@
-// The subcommand devices: GPUs, instruction sets and cameras, as text or JSON.
+// The subcommand devices: lists GPUs, instruction sets and cameras as text or JSON.
 
 #include "commands/commands.hpp"
 #include "commands/json.hpp"
@@ -18,7 +18,7 @@
 namespace framewire::app {
 namespace {
 
-// Name of a control's type.
+// Returns the name of a control's type.
 std::string_view name_of(CameraControl::Type type) {
     switch (type) {
         case CameraControl::Type::integer: return "integer";
@@ -29,7 +29,7 @@ std::string_view name_of(CameraControl::Type type) {
     return "button";
 }
 
-// Cameras, their formats and controls as JSON.
+// Describes cameras, their formats and their controls as JSON.
 Json describe(const CameraFormat& format) {
     auto sizes = Json::array();
     for (const auto& size : format.sizes) {
@@ -61,7 +61,7 @@ Json describe(const Camera& camera) {
             {"controls", controls}};
 }
 
-// Everything as JSON.
+// Returns the whole list as JSON.
 Json as_json() {
     auto gpus = Json::array(), cameras = Json::array();
     for (const auto& gpu : cuda::devices())
@@ -81,7 +81,7 @@ Json as_json() {
             {"cameras", cameras}};
 }
 
-// Prints a camera. Its texts come from a driver, so they are made printable.
+// Prints a camera. Its texts come from a driver, so unprintable characters are replaced first.
 void print(const Camera& camera) {
     fmt::print("camera {}: {} ({})\n", shown_text(camera.path), shown_text(camera.name), shown_text(camera.driver));
     for (const auto& format : camera.formats) {
@@ -97,7 +97,7 @@ void print(const Camera& camera) {
                    control.maximum, control.default_value, control.writable ? "" : ", currently read-only");
 }
 
-// Prints everything as text.
+// Prints the whole list as text.
 void print() {
     const auto gpus = cuda::devices();
     if (gpus.empty()) fmt::print("GPUs: none ({})\n", cuda::why_no_device());

@@ -1,5 +1,5 @@
-// Documentation pages of filters. Summary, parameters and examples come from the registry; formulas and references are
-// in `definitions`.
+// Documentation pages of filters. Summary, parameters and examples come from the registry; formulas and references come
+// from `definitions`.
 
 #include "commands/listing/filter_page.hpp"
 #include "commands/listing/parameter_page.hpp"
@@ -16,7 +16,7 @@ struct Definition {
     std::string_view filter, text;
 };
 
-// Text that a page has in addition to the registry's: the formula, and differences from the report.
+// Texts of a page that the registry does not contain: the formula, and differences from the report.
 constexpr Definition definitions[] = {
     {"binarize",
      R"(With `h` the histogram of gray values (`gray`'s `weighted`), a pixel is white where its value is above the threshold `t`:
@@ -68,12 +68,12 @@ of each cell.)"},
 2022 (section 5) an overlay lies on the previous frame; here that is `base=previous`, and the default is the current frame.)"},
 };
 
-// The first example, or the bare name.
+// Returns the filter's first example, or its name if it has none.
 std::string_view first_example(const FilterInfo& filter) {
     return filter.examples.empty() ? filter.name : filter.examples.front();
 }
 
-// Sentence about values without keys.
+// Returns a sentence that describes values without keys.
 std::string values_without_keys(const FilterInfo& filter) {
     const auto& parameters = filter.parameters;
     if (filter.unnamed == 1) return fmt::format("A first value without a key sets `{}`", parameters[0].name);

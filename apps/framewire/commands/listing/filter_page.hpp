@@ -7,11 +7,11 @@
 
 namespace framewire::app {
 
-/// Documentation page of a filter in Markdown, the content of `docs/filters/NAME.md`. It refers to pictures/before.jpg
-/// and pictures/NAME.jpg beside it, which scripts/filter-docs.sh draws.
+/// Returns the documentation page of a filter in Markdown, for `docs/filters/NAME.md`. The page refers to
+/// pictures/before.jpg and pictures/NAME.jpg in the same folder, which scripts/filter-docs.sh makes.
 std::string filter_page(const FilterInfo& filter);
 
-/// Index page of all filters: `docs/filters/README.md`.
+/// Returns the index page of all filters, for `docs/filters/README.md`.
 std::string filter_index(std::span<const FilterInfo> filters);
 
 }  // namespace framewire::app

@@ -13,7 +13,7 @@
 namespace framewire::app {
 namespace {
 
-// A filter as text.
+// Describes a filter as text.
 std::string in_words(const FilterInfo& filter) {
     auto words = fmt::format("{}: {}\n", filter.name, filter.summary) + parameter_lines(filter.parameters);
     for (const auto example : filter.examples)

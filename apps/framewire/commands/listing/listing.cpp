@@ -1,4 +1,4 @@
-// The common part of the subcommands filters and sources.
+// Code shared by the subcommands filters and sources.
 
 #include "commands/listing/listing.hpp"
 #include "commands/json.hpp"
@@ -22,7 +22,7 @@ struct Options {
     bool json = false, markdown = false;
 };
 
-// Indices of the requested entries. Throws Error{usage} if the name is unknown.
+// Returns the indices of the requested entries. Throws Error{usage} if the name is unknown.
 std::vector<std::size_t> chosen_entries(const Options& options) {
     const auto& names = options.listing.names;
     std::vector<std::size_t> entries;
@@ -34,7 +34,7 @@ std::vector<std::size_t> chosen_entries(const Options& options) {
     return entries;
 }
 
-// Prints the entries in the requested form; returns the exit code.
+// Prints the requested entries in the requested form. Returns the exit code.
 int list(const Options& options) {
     const auto& listing = options.listing;
     const auto entries = chosen_entries(options);

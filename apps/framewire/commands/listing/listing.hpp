@@ -11,7 +11,7 @@
 
 namespace framewire::app {
 
-/// Registry that a subcommand lists: as text, as JSON, and as documentation pages.
+/// A registry that a subcommand lists as text, as JSON, and as documentation pages.
 struct Listing {
     std::string_view command;               ///< name of the subcommand: "filters"
     std::string_view description;           ///< description of the subcommand
@@ -19,15 +19,15 @@ struct Listing {
     std::string_view value;                 ///< placeholder of an entry name in the help: "FILTER"
     std::string_view page_help;             ///< help of --markdown
     std::vector<std::string_view> names{};  ///< entry names, in order
-    // Output for the entry with a given index.
+    // Functions that return the output for the entry with a given index.
     std::function<std::string(std::size_t)> words{};
     std::function<std::string(std::size_t)> page{};
     std::function<Json(std::size_t)> json{};
-    std::function<std::string()> index{};  ///< the index page
+    std::function<std::string()> index{};  ///< returns the index page
 };
 
-/// Adds the subcommand, which shows all entries or a named one, with `--json` and `--markdown`. An unknown name is an
-/// Error{usage} whose message suggests the nearest name.
+/// Adds the subcommand, which shows all entries or a named one, with `--json` and `--markdown`. For an unknown name it
+/// throws Error{usage} with a message that suggests the closest name.
 void add_listing(CommandLine& program, Action& chosen, Listing listing);
 
 }  // namespace framewire::app

@@ -13,7 +13,7 @@ using Type = ParameterInfo::Type;
 
 bool has_default(const ParameterInfo& parameter) { return !is_required(parameter) && !parameter.optional; }
 
-// The default as text.
+// Returns the default as text.
 std::string default_in_words(const ParameterInfo& parameter) {
     if (is_required(parameter)) return "required";
     if (parameter.optional) return "optional";
@@ -21,7 +21,7 @@ std::string default_in_words(const ParameterInfo& parameter) {
                        parameter.type == Type::text ? in_quotes(parameter.default_value) : parameter.default_value);
 }
 
-// The default as Markdown.
+// Returns the default as Markdown.
 std::string default_in_table(const ParameterInfo& parameter) {
     if (!has_default(parameter)) return default_in_words(parameter);
     return parameter.default_value.empty() ? "empty" : fmt::format("`{}`", parameter.default_value);

@@ -8,9 +8,9 @@
 
 namespace framewire::app {
 
-/// Parameters as lines of text, each indented by four spaces.
+/// Returns the parameters as lines of text, each indented by four spaces.
 std::string parameter_lines(std::span<const ParameterInfo> parameters);
-/// Parameters as a Markdown table.
+/// Returns the parameters as a Markdown table.
 std::string parameter_table(std::span<const ParameterInfo> parameters);
 
 /// Escapes text for a cell of a Markdown table.

@@ -1,4 +1,4 @@
-// The subcommand sources.
+// The subcommand sources: lists the kinds of sources.
 
 #include "commands/commands.hpp"
 #include "commands/json.hpp"
@@ -16,13 +16,13 @@
 namespace framewire::app {
 namespace {
 
-// Syntax of a source's text, with the extensions that identify it.
+// Returns the syntax of a source's text, with the extensions that identify it.
 std::string form_of(const SourceKind& source) {
     if (source.endings.empty()) return std::string(source.form);
     return fmt::format("{} ending in {}", source.form, fmt::join(source.endings, " "));
 }
 
-// A source as JSON.
+// Describes a source as JSON.
 Json describe(const SourceKind& source) {
     return {{"name", source.name},         {"summary", source.summary},
             {"form", source.form},         {"prefix", source.prefix},
@@ -30,7 +30,7 @@ Json describe(const SourceKind& source) {
             {"examples", source.examples}, {"parameters", Json::read(to_json(source.parameters))}};
 }
 
-// A source as text.
+// Describes a source as text.
 std::string in_words(const SourceKind& source) {
     auto words = fmt::format("{}: {}\n    {:<12} {}\n", source.name, source.summary, "-i", form_of(source)) +
                  parameter_lines(source.parameters);
@@ -39,7 +39,7 @@ std::string in_words(const SourceKind& source) {
     return words;
 }
 
-// A source's section of docs/sources.md.
+// Returns the section about a source for docs/sources.md.
 std::string page(const SourceKind& source) {
     auto text = fmt::format("### {}\n\n{}\n\n", source.name, source.summary);
     if (!source.parameters.empty()) text += parameter_table(source.parameters) + "\n";
@@ -49,7 +49,7 @@ std::string page(const SourceKind& source) {
     return text + "```\n";
 }
 
-// Table of all sources, followed by those with parameters.
+// Returns a table of all sources, followed by the sections about those with parameters.
 std::string index() {
     std::string text = "| source (`-i`) | | |\n|---|---|---|\n";
     for (const auto& source : source_registry())

@@ -64,7 +64,7 @@ void ShownCamera::tell_changed() const {
     if (changed_) changed_();
 }
 
-// A shrinking counter was restarted: drop the old samples.
+// A counter that decreases was restarted, so the older samples are dropped.
 double RateSince::operator()(double total) {
     if (!samples_.empty() && total < samples_.back().total) samples_.clear();  // the counter restarted
     samples_.push_back({Clock::now(), total});

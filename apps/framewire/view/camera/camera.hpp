@@ -19,68 +19,68 @@
 
 namespace framewire::app {
 
-/// One line of a camera's statistics.
+/// One line of the displayed statistics of a camera.
 struct Figure {
     std::string_view name;
     std::string text;
-    std::optional<double> plotted{};  ///< current value, if its history is plotted
+    std::optional<double> plotted{};  ///< current value; empty if no history is plotted
 };
 
-/// Camera in a window: receives pictures from a job that runs on its own thread, and passes commands to the job. Call
-/// members from the window's thread unless stated otherwise.
+/// A camera in a window. It receives pictures from a job that runs on a separate thread, and passes commands to that
+/// job. All members must be called on the window's thread unless stated otherwise.
 class ShownCamera {
 public:
-    /// Number of window pictures per camera: the result, then the original.
+    /// Number of pictures per camera in the window: the result, then the original.
     static constexpr std::size_t pictures_each = 2;
 
     virtual ~ShownCamera() = default;
     ShownCamera(const ShownCamera&) = delete;
     ShownCamera& operator=(const ShownCamera&) = delete;
 
-    /// Starts the job. `changed` is called on other threads when there is something new to show.
+    /// Starts the job. `changed` is called on other threads whenever there is something new to show.
     void start(std::function<void()> changed);
-    /// Waits for the job to end, which the caller must have requested by other means, and completes the recording.
+    /// Waits for the end of the job, which the caller must have requested before, and completes the recording.
     void join();
-    /// Throws the error of the job, once it has ended.
+    /// Throws the job's error if the job has ended with one.
     void rethrow() const;
-    /// True once the job has ended.
+    /// Returns true once the job has ended.
     bool over() const;
-    /// Reason why the job failed; empty if it did not.
+    /// Returns the reason for which the job failed; empty if it did not fail.
     std::string failure_text() const;
 
-    /// Passes new pictures to `take`, numbered from `number`; returns false if there are none.
+    /// Passes new pictures to `take`, numbered from `number` on. Returns false if there are none.
     virtual bool give(const TakePicture& take, std::size_t number);
-    /// The newest picture as shown.
+    /// Returns the newest picture as shown.
     const NewestPicture& seen() const { return seen_; }
-    /// The recording of what is shown.
+    /// Returns the recording of the pictures that are shown.
     SeenRecording& recording() { return recording_; }
 
-    /// Name for captions and file names.
+    /// Returns the name for captions and file names.
     virtual std::string name() const = 0;
-    /// Frames per second, as far as known.
+    /// Returns the frames per second, as far as known.
     virtual Rational rate() const = 0;
-    /// Description of a current problem; empty if there is none.
+    /// Returns a description of a current problem; empty if there is none.
     virtual std::string trouble() const = 0;
-    /// True if this camera alone keeps the window open.
+    /// Returns true while this camera must keep the window open.
     virtual bool holds_window() const { return !over(); }
-    /// Statistics to display; rates are averages over the last few calls.
+    /// Returns the statistics to be displayed. Rates are averages over the last few calls.
     virtual std::vector<Figure> figures() = 0;
-    /// Settings for the camera's panel; nullopt if nothing can be set.
+    /// Returns the settings for the camera's panel; nullopt if nothing can be set.
     virtual std::optional<service::Controls> controls() const = 0;
     /// Applies a control request. Throws as the job does.
     virtual void control(const service::ControlRequest& request) = 0;
-    /// The job if it can be paused, stepped and sought; null for live pictures.
+    /// Returns the job if it can be paused, stepped and sought; null for live pictures.
     virtual jobs::ShowJob* playing() { return nullptr; }
     virtual const jobs::ShowJob* playing() const { return nullptr; }
 
 protected:
     ShownCamera() = default;
 
-    /// Runs the job to its end, on the job's thread.
+    /// Runs the job to its end. Called on the job's thread.
     virtual void run() = 0;
     /// Stores a picture for display and recording. Callable from any thread.
     void put_seen(HostView<const std::uint8_t> picture);
-    /// Calls the function that start() was given.
+    /// Calls the function that was passed to start().
     void tell_changed() const;
 
 private:
@@ -94,10 +94,10 @@ private:
     std::jthread thread_;
 };
 
-/// Growth rate of a counter per second, averaged over the last few calls.
+/// Computes the growth rate of a counter per second, averaged over the last few calls.
 class RateSince {
 public:
-    /// Adds the current count and returns the rate; 0 for the first call.
+    /// Adds the counter's current value and returns the rate; 0 for the first call.
     double operator()(double total);
 
 private:

@@ -1,4 +1,4 @@
-// A local source in the window, played by a ShowJob.
+// A local source in the window, which a ShowJob plays.
 
 #include "view/camera/local_camera.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr double no_signal_after_ms = 2000;
 
-// Playback state as text.
+// Describes the playback state.
 std::string playing_text(const jobs::PlaybackState& state) {
     if (state.paused) return "paused";
     if (state.ended) return "at the end";
@@ -22,7 +22,7 @@ std::string playing_text(const jobs::PlaybackState& state) {
 
 }  // namespace
 
-// Frames of the job are stored for display on the job's thread.
+// Frames are stored for display on the job's thread.
 LocalCamera::LocalCamera(jobs::ShowOptions options) {
     options.on_frame = [this](const jobs::ShownFrame& frame) {
         put_seen(frame.result);
@@ -37,7 +37,7 @@ bool LocalCamera::give(const TakePicture& take, std::size_t number) {
     return result || original;
 }
 
-// Reports, in this order: the job failed, the source is lost, or a live source is silent.
+// Checks for problems in this order: the job failed, the source is lost, or a live source delivers no frames.
 std::string LocalCamera::trouble() const {
     if (over() && !failure_text().empty()) return "ended: " + failure_text();
     const auto state = job_->state();

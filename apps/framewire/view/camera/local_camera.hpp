@@ -10,17 +10,17 @@
 
 namespace framewire::app {
 
-/// Camera that shows a local source through filters; the unfiltered original is its second picture.
+/// A camera that shows a local source through filters. Its second picture is the unfiltered original.
 class LocalCamera final : public ShownCamera {
 public:
-    /// Opens the source; the camera sets `on_frame` of the options. Throws as ShowJob does.
+    /// Opens the source. The camera replaces `on_frame` in the options. Throws as ShowJob does.
     explicit LocalCamera(jobs::ShowOptions options);
 
     bool give(const TakePicture& take, std::size_t number) override;
     std::string name() const override { return job_->source().name; }
     Rational rate() const override { return job_->source().rate; }
     std::string trouble() const override;
-    /// True while the job runs, and also after it failed, so that the user can read the reason.
+    /// Returns true while the job runs, and also after it failed, so that the user can read the reason.
     bool holds_window() const override { return !over() || !failure_text().empty(); }
     std::vector<Figure> figures() override;
     std::optional<service::Controls> controls() const override { return job_->controls(); }
@@ -37,7 +37,7 @@ private:
     RateSince frames_, bytes_;
 };
 
-/// Playback position of a job: "0:01.50 / 0:04.00  frame 7".
+/// Returns the playback position of a job as text: "0:01.50 / 0:04.00  frame 7".
 std::string position_text(const jobs::ShowJob& job);
 
 }  // namespace framewire::app

@@ -9,17 +9,17 @@
 
 namespace framewire::app {
 
-/// Receives the picture with that number; the view is valid during the call.
+/// Function that receives the picture with the given number. The view is valid during the call.
 using TakePicture = std::function<void(HostView<const std::uint8_t> picture, std::size_t number)>;
 
-/// Hands the newest picture from a receiving thread to the window's thread. Pictures may differ in shape. Thread-safe.
+/// Passes the newest picture from a receiving thread to the window's thread. Pictures may differ in shape. Thread-safe.
 class NewestPicture {
 public:
-    /// Copies a picture and replaces the previous one.
+    /// Copies a picture, which replaces the previous one.
     void put(HostView<const std::uint8_t> picture);
-    /// Passes the picture to `take` if that was not done yet; returns false otherwise.
+    /// Passes the picture to `take` unless it was passed before. Returns false if there is no new picture.
     bool give(const TakePicture& take, std::size_t number);
-    /// Calls `body` with the current picture, under the lock; returns false if there is none yet.
+    /// Calls `body` with the current picture while the mutex is locked. Returns false if there is no picture yet.
     template <class Body>
     bool look(Body&& body) const {
         const std::lock_guard lock(mutex_);

@@ -1,5 +1,5 @@
-// Recording of the window's pictures. The file is opened with the first picture, whose shape it needs, and timestamps
-// are those of display, because that is what the user saw.
+// Recording of the window's pictures. The file is opened with the first picture, which determines its shape. Timestamps
+// are those of display, so that the recording shows what the user saw.
 
 #include "view/camera/seen_recording.hpp"
 
@@ -45,7 +45,7 @@ std::optional<std::string> SeenRecording::stop() {
     return finish();
 }
 
-// Ends the recording; the mutex is held. The state is cleared before finish() may throw.
+// Ends the recording; the caller holds the mutex. The state is cleared first, because finish() of the sink may throw.
 std::optional<std::string> SeenRecording::finish() {
     const auto path = std::exchange(path_, {});
     const auto sink = std::exchange(sink_, nullptr);

@@ -15,26 +15,26 @@ namespace framewire::app {
 /// Recording of what the window shows, started and stopped by a key. Timestamps are the times of display. Thread-safe.
 class SeenRecording {
 public:
-    /// Starts a recording to a new file at the next picture.
+    /// Starts a recording to a new file with the next picture.
     void start(std::string path, Rational rate);
-    /// Records a picture if a recording is running. An error ends the recording and is available from take_problem().
-    /// A picture of another shape ends it too.
+    /// Records a picture if a recording is running. An error ends the recording; take_problem() then returns it. A
+    /// picture of another shape also ends the recording.
     void put(HostView<const std::uint8_t> picture);
-    /// Completes the file and returns its name; nullopt if no recording was running. Throws the error of the
-    /// recording.
+    /// Completes the file and returns its name; nullopt if no recording was running. Throws the error of the recording,
+    /// if there was one.
     std::optional<std::string> stop();
 
-    /// Time since the recording started; nullopt if none is running.
+    /// Returns the time since the recording started; nullopt if none is running.
     std::optional<double> seconds() const;
-    /// Reason why the recording ended on its own; returned once.
+    /// Returns the reason for which the recording ended unexpectedly, but only once.
     std::optional<std::string> take_problem();
 
 private:
-    // stop() with the mutex held.
+    // Same as stop(), for callers that hold the mutex.
     std::optional<std::string> finish();
 
     mutable std::mutex mutex_;
-    std::string path_;  // empty: not recording
+    std::string path_;  // empty while not recording
     Rational rate_{30, 1};
     Shape shape_{};
     std::unique_ptr<Sink> sink_;  // opened with the first picture

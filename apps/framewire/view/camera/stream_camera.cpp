@@ -1,5 +1,6 @@
-// A stream in the window. With one stream, connect() makes the job before the window opens, and errors end the
-// program. With several, each camera retries on its own thread, so that one missing server does not affect the others.
+// A stream in the window. If there is one stream, connect() makes the job before the window opens, and errors end the
+// program. If there are several, each camera retries on its own thread, so that a missing server does not affect the
+// others.
 
 #include "view/camera/stream_camera.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::chrono::milliseconds first_retry_pause{250}, longest_retry_pause{4000};
 
-// Waits for the pause or a stop request.
+// Waits until the pause is over or a stop is requested.
 void rest(std::chrono::milliseconds pause, const std::stop_token& stop) {
     std::mutex mutex;
     std::condition_variable_any never;
@@ -36,7 +37,7 @@ StreamCamera::StreamCamera(jobs::ReceiveOptions options) : options_(std::move(op
     };
 }
 
-// The job is replaced at each retry, so readers hold a reference.
+// Each retry replaces the job, so callers get shared ownership.
 std::shared_ptr<jobs::ReceiveJob> StreamCamera::job() const {
     const std::lock_guard lock(mutex_);
     return job_;
@@ -47,7 +48,7 @@ void StreamCamera::set_job(std::shared_ptr<jobs::ReceiveJob> job) {
     job_ = std::move(job);
 }
 
-// Stores why there is no stream; an empty text means that there is one.
+// Stores the reason why there is no stream; empty if there is one.
 void StreamCamera::note(std::string missing) {
     const std::lock_guard lock(mutex_);
     missing_ = std::move(missing);
@@ -69,12 +70,12 @@ void StreamCamera::run() {
     while (!options_.job.stop.stop_requested()) {
         const auto begun = Clock::now();
         if (try_once()) return;
-        if (Clock::now() - begun > longest_retry_pause) pauses.reset();  // the stream was there
+        if (Clock::now() - begun > longest_retry_pause) pauses.reset();  // the stream was connected for a while
         rest(pauses.take(), options_.job.stop);
     }
 }
 
-// Runs one connection to its end. Returns false if a retry is worthwhile.
+// Runs one connection to its end. Returns false if a retry may succeed.
 bool StreamCamera::try_once() {
     try {
         auto made = std::make_shared<jobs::ReceiveJob>(options_);
@@ -90,7 +91,7 @@ bool StreamCamera::try_once() {
     return false;
 }
 
-// The stream's name in the URL; for a URL without one, the source's name or the URL.
+// Returns the stream's name from the URL or, if the URL has none, the source's name or the URL itself.
 std::string StreamCamera::name() const {
     const auto at = job();
     const auto source = at ? at->state().stream.source : std::string();
@@ -105,7 +106,7 @@ Rational StreamCamera::rate() const {
     return at ? at->state().stream.rate : Rational{30, 1};
 }
 
-// Reports, in this order: ended, never connected, or lost.
+// Checks for problems in this order: ended, never connected, or lost.
 std::string StreamCamera::trouble() const {
     if (over()) return failure_text().empty() ? "ended" : "ended: " + failure_text();
     std::string missing;
@@ -116,10 +117,10 @@ std::string StreamCamera::trouble() const {
     if (!missing.empty()) return "no signal, reconnecting: " + missing;
     if (const auto at = job())
         if (const auto lost = at->state().lost; !lost.empty()) return "no signal, reconnecting: " + lost;
-    return {};  // the stream of a still scene may be silent
+    return {};  // the stream of a static scene may send nothing
 }
 
-// `raw` is the bandwidth of uncompressed frames at the stream's rate.
+// `raw` is the bandwidth that uncompressed frames would need at the stream's rate.
 std::vector<Figure> StreamCamera::figures() {
     const auto at = job();
     if (!at) return {{"stream", options_.url}};

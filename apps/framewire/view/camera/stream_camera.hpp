@@ -11,14 +11,14 @@
 
 namespace framewire::app {
 
-/// Camera that shows a difference stream from a server.
+/// A camera that shows a difference stream from a server.
 class StreamCamera final : public ShownCamera {
 public:
-    /// The camera sets `on_picture` of the options.
+    /// Stores the options without connecting. The camera replaces `on_picture` in them.
     explicit StreamCamera(jobs::ReceiveOptions options);
 
-    /// Connects immediately. Without this call start() connects and retries forever; after it, a missing or
-    /// permanently lost stream is a failure. Throws as ReceiveJob does.
+    /// Connects immediately. If it is not called, start() connects and retries forever. If it was called, a stream that
+    /// is missing or lost permanently is an error. Throws as ReceiveJob does.
     const jobs::ReceiveJob& connect();
 
     std::string name() const override;
@@ -30,9 +30,9 @@ public:
 
 private:
     void run() override;
-    // Runs one connection; returns false if a retry is worthwhile.
+    // Runs one connection to its end. Returns false if a retry may succeed.
     bool try_once();
-    // Stores why there is no stream.
+    // Stores the reason why there is no stream.
     void note(std::string missing);
     std::shared_ptr<jobs::ReceiveJob> job() const;
     void set_job(std::shared_ptr<jobs::ReceiveJob> job);
@@ -40,7 +40,7 @@ private:
     jobs::ReceiveOptions options_;
     mutable std::mutex mutex_;
     std::shared_ptr<jobs::ReceiveJob> job_;  // guarded by mutex_
-    std::string missing_;                    // why there is no stream; guarded by mutex_
+    std::string missing_;                    // reason why there is no stream; guarded by mutex_
     RateSince frames_, bytes_;
 };
 

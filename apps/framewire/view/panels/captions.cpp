@@ -27,7 +27,7 @@ void draw_caption(const Area& area, Corner corner, Tone tone, std::string_view t
     const bool is_red = tone != Tone::quiet;
     const ImU32 ground = is_red ? IM_COL32(168, 36, 36, 235) : IM_COL32(18, 20, 26, 205);
     auto& list = *ImGui::GetBackgroundDrawList();
-    // Clip the caption to the area, however small it is.
+    // The caption is clipped to the area, which may be small.
     list.PushClipRect({area.x, area.y}, {area.x + area.width, area.y + area.height}, true);
     list.AddRectFilled(at, {at.x + width, at.y + height}, ground, 5);
     list.AddText(nullptr, 0, {at.x + padding.x, at.y + padding.y}, IM_COL32(235, 237, 240, 255), words.data(),

@@ -1,5 +1,5 @@
-// The panel with sliders and filter switches. It has no state: it shows the camera's settings and returns requests, so
-// it also follows changes by other clients.
+// The panel with sliders and filter switches. It stores nothing: it shows the camera's settings and returns requests,
+// so changes by other clients appear as well.
 
 #include "view/panels/panels.hpp"
 #include "view/shown_text.hpp"
@@ -11,7 +11,7 @@
 namespace framewire::app {
 namespace {
 
-// A wrapped line of text.
+// Draws a wrapped line of text.
 void line_of(std::string_view text, bool dim = false) {
     const auto words = shown_text(text);
     if (dim) ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
@@ -23,8 +23,8 @@ void line_of(std::string_view text, bool dim = false) {
 
 constexpr ImGuiSliderFlags by_mouse = ImGuiSliderFlags_NoInput | ImGuiSliderFlags_AlwaysClamp;
 
-// A row of the table: name and slider; what is drawn next goes into the third column. Returns true if the slider
-// moved.
+// Draws the name and slider of a table row; whatever is drawn next goes to the third column. Returns true if the user
+// moved the slider.
 template <class Slide>
 bool slider(const char* name, Slide&& slide) {
     ImGui::TableNextColumn();
@@ -39,7 +39,7 @@ bool slider(const char* name, Slide&& slide) {
     return moved;
 }
 
-// A slider for a factor; 1 is neutral.
+// Draws a slider for a factor, for which 1 is neutral.
 bool factor(const char* name, double& value, double most) {
     auto moved = static_cast<float>(value);
     const bool changed =
@@ -49,7 +49,7 @@ bool factor(const char* name, double& value, double most) {
     return changed;
 }
 
-// The sliders of the adjustment; returns true if one moved.
+// Draws the sliders of the adjustment. Returns true if the user moved one.
 bool sliders(Adjustment& adjustment) {
     bool changed = false;
     if (ImGui::BeginTable("sliders", 3)) {
@@ -71,7 +71,7 @@ bool sliders(Adjustment& adjustment) {
     return changed;
 }
 
-// A check box per filter; clicks are appended to `requests`. A filter that cannot be switched shows the reason.
+// Draws a check box per filter and appends a request for each click. A filter that cannot be switched shows the reason.
 void switches(const std::vector<FilterSwitch>& filters, std::vector<service::ControlRequest>& requests) {
     ImGui::Spacing();
     ImGui::Separator();
@@ -84,7 +84,7 @@ void switches(const std::vector<FilterSwitch>& filters, std::vector<service::Con
         ImGui::BeginDisabled(!filter.fixed_because.empty());
         if (ImGui::Checkbox("##on", &on)) requests.push_back(service::FilterRequest{index + 1, on});
         ImGui::SameLine();
-        line_of(filter.text);  // separate from the box, because '#' in ImGui labels is special
+        line_of(filter.text);  // drawn separately from the box, because '#' has a special meaning in ImGui labels
         ImGui::EndDisabled();
         ImGui::PopID();
         if (filter.fixed_because.empty()) continue;

@@ -16,7 +16,7 @@ constexpr std::size_t most_values = 120;  // one minute
 constexpr ImGuiWindowFlags looked_at = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoInputs |
                                        ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_AlwaysAutoResize;
 
-// Draws text without interpreting it as a format.
+// Draws text without interpreting it as a format string.
 void words(std::string_view text) { ImGui::TextUnformatted(text.data(), text.data() + text.size()); }
 
 // Draws a name and moves to the cell of its value.
@@ -63,7 +63,7 @@ void draw_figures(const Area& area, std::size_t number, const std::string& name,
     ImGui::SetNextWindowSizeConstraints({0, 0}, {std::max(40.0F, area.width - 16), std::max(20.0F, area.height - 16)});
     ImGui::Begin(id.c_str(), nullptr, looked_at);
     words(shown_text(name));
-    // If the area is small, the last lines are omitted.
+    // In a small area the last lines are omitted.
     int left = std::max(0, static_cast<int>((area.height - 32) / line) - 1);
     if (ImGui::BeginTable("figures", 2, ImGuiTableFlags_SizingFixedFit)) {
         for (const auto& figure : figures) {

@@ -5,7 +5,7 @@
 namespace framewire::app {
 namespace {
 
-// True if the keys of a line are available.
+// Returns true if the keys of a line are available.
 bool means_something(const KeyLine& line, bool played, bool several) {
     switch (line.for_what) {
         case KeyLine::For::played: return played;
@@ -15,7 +15,7 @@ bool means_something(const KeyLine& line, bool played, bool several) {
     return true;
 }
 
-// A cell of the table.
+// Draws a cell of the table.
 void cell(std::string_view text, bool dim) {
     ImGui::TableNextColumn();
     if (dim) ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled));
@@ -29,7 +29,7 @@ void draw_help(int width, int height, bool played, bool several) {
     std::vector<const KeyLine*> lines;
     for (const auto& line : key_lines())
         if (means_something(line, played, several)) lines.push_back(&line);
-    // Two columns if one would be higher than the window.
+    // Two columns are used if one would be higher than the window.
     const bool is_high = static_cast<float>(lines.size() + 2) * ImGui::GetTextLineHeightWithSpacing() >
                          0.9F * static_cast<float>(height);
     const std::size_t columns = is_high ? 2 : 1, rows = (lines.size() + columns - 1) / columns;

@@ -17,13 +17,13 @@
 // Overlays on the pictures, drawn with Dear ImGui during Window::draw().
 namespace framewire::app {
 
-/// History of a camera's statistics.
+/// History of the statistics of a camera.
 class FigureCourse {
 public:
     /// Adds the newest statistics of a camera.
     void add(std::vector<Figure> figures);
     const std::vector<Figure>& figures() const { return figures_; }
-    /// Values from oldest to newest; null if there are none.
+    /// Returns the values from oldest to newest; null if there are none.
     const std::deque<float>* values(std::string_view name) const;
 
 private:
@@ -33,22 +33,22 @@ private:
 
 /// Position of a caption in its area.
 enum class Corner { upper_left, lower_right, lower_left, middle };
-/// Look of a caption.
+/// Style of a caption.
 enum class Tone { quiet, alarming, recording };
 
-/// Draws text in a corner of an area, wrapped to its width.
+/// Draws text at a position in an area, wrapped to the area's width.
 void draw_caption(const Area& area, Corner corner, Tone tone, std::string_view text);
 /// Draws a thin frame around the selected camera.
 void draw_frame(const Area& area);
-/// Draws a camera's statistics, with plots of some, in the upper left corner of the area; fewer if the area is small.
-/// `number` distinguishes the panels of several cameras.
+/// Draws a camera's statistics, some of them with plots, in the upper left corner of the area. A small area shows
+/// fewer. `number` distinguishes the panels of several cameras.
 void draw_figures(const Area& area, std::size_t number, const std::string& name, const FigureCourse& course);
-/// Draws sliders and switches at the right edge of the window and returns a control request for each one that the user
-/// moved. `refusal` is the reason why the last request was rejected.
+/// Draws sliders and switches at the right edge of the window. Returns a control request for each one that the user
+/// moved. `refusal` is the reason for which the last request was rejected.
 std::vector<service::ControlRequest> draw_controls(int width, int height, const std::string& name,
                                                    const std::optional<service::Controls>& controls,
                                                    std::string_view refusal);
-/// Draws the list of the keys that are available.
+/// Draws the list of available keys.
 void draw_help(int width, int height, bool played, bool several);
 
 }  // namespace framewire::app

@@ -36,13 +36,13 @@ enum class KeyAction {
     end,
 };
 
-/// Key and its action.
+/// A key and its action.
 struct KeyBinding {
-    std::string_view key;  ///< in the form of Window::take_keys()
+    std::string_view key;  ///< name of the key, as returned by Window::take_keys()
     KeyAction action{};
 };
 
-/// Line of the help: related keys.
+/// A line of the help, which lists related keys.
 struct KeyLine {
     std::string_view shown, help;
     /// Condition under which the keys are available.
@@ -50,9 +50,9 @@ struct KeyLine {
     std::vector<KeyBinding> bindings;
 };
 
-/// All keys of the window, for every kind of camera; no other table lists keys.
+/// Returns all keys of the window for every kind of camera. This is the only table of keys.
 std::span<const KeyLine> key_lines();
-/// Action of a key; nullopt if it has none.
+/// Returns the action of a key; nullopt if it has none.
 std::optional<KeyAction> action_of(std::string_view key);
 
 }  // namespace framewire::app

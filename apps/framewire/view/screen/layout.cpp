@@ -12,7 +12,7 @@ constexpr float gap_px = 2;  // separates dark pictures
 
 }  // namespace
 
-// Tries all numbers of columns.
+// Tries every number of columns.
 std::vector<Area> grid_cells(std::size_t count, double aspect, int width, int height) {
     std::size_t columns = 1;
     double largest = 0;
@@ -24,7 +24,7 @@ std::vector<Area> grid_cells(std::size_t count, double aspect, int width, int he
         columns = across;
     }
     const auto rows = (count + columns - 1) / columns;
-    // Round to whole pixels: a cell with exactly the picture's size then shows it unscaled.
+    // Positions are rounded to whole pixels, so that a cell of exactly the picture's size shows the picture unscaled.
     const auto edge = [](int whole, std::size_t number, std::size_t of) {
         return static_cast<float>(static_cast<std::size_t>(whole) * number / of);
     };
@@ -39,7 +39,7 @@ std::vector<Area> grid_cells(std::size_t count, double aspect, int width, int he
     return cells;
 }
 
-// In the split view the original covers the left half of the result.
+// In the split view, the left half shows the original and the right half the result.
 void add_places(std::vector<Place>& places, std::size_t picture, const Area& area, Comparison comparison) {
     switch (comparison) {
         case Comparison::none: places.push_back({.picture = picture, .area = area}); break;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t longest_name = 48;
 constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
 
-// A file name from the last component of a path or URL.
+// Makes a file name from the last component of a path or URL.
 std::string file_name_of(const std::string& camera) {
     auto name = address_without_credentials(camera);
     while (name.size() > 1 && name.back() == '/') name.pop_back();

@@ -1,5 +1,5 @@
-// The camera window's loop. Jobs run on their own threads and wake the loop when a picture is ready; the loop draws
-// only if something changed, at most once per draw period.
+// Main loop of the camera window. Jobs run on their own threads and wake the loop when a picture is ready. The loop
+// draws only if something changed, at most once per draw period.
 
 #include "view/screen/screen.hpp"
 
@@ -18,11 +18,11 @@ namespace framewire::app {
 namespace {
 
 constexpr std::chrono::milliseconds longest_wait{100}, sample_period{500};
-constexpr std::chrono::milliseconds draw_period{14};  // as often as screens refresh
+constexpr std::chrono::milliseconds draw_period{14};  // about the refresh rate of a screen
 constexpr int settling_draws = 2;                     // panels compute their size in one draw and use it in the next
 constexpr double words_last_ms = 1500, requests_last_ms = 700;
 
-// The whole window as an area.
+// Returns the whole window as an area.
 Area whole(const Window& window) {
     return {0, 0, static_cast<float>(window.width()), static_cast<float>(window.height())};
 }
@@ -35,7 +35,7 @@ Screen::Screen(ScreenOptions options, std::stop_source stop)
     : state_(std::make_unique<State>(std::move(options), std::move(stop))) {}
 
 Screen::~Screen() {
-    state_->stop.request_stop();  // before joining the threads
+    state_->stop.request_stop();  // requested before the threads are joined
     for (const auto& shown : state_->cameras) shown.camera->join();
 }
 
@@ -51,7 +51,7 @@ void Screen::rethrow() const {
     if (state_->over) state_->failure.rethrow();
 }
 
-// Errors are rethrown in order of interest: of a camera, of the window, of completing the recordings.
+// Errors are rethrown in this order: that of a camera, of the window, of completing the recordings.
 void Screen::run() {
     auto& state = *state_;
     state.failure.attempt([&] {
@@ -67,20 +67,20 @@ void Screen::run() {
     joined.rethrow();
 }
 
-// True once the window should close.
+// Returns true once the window should close.
 bool Screen::State::is_over() const {
     return stop.stop_requested() ||
            std::ranges::none_of(cameras, [](const auto& shown) { return shown.camera->holds_window(); });
 }
 
-// The loop: input, pictures, statistics, drawing.
+// Runs the loop: input, pictures, statistics, drawing.
 void Screen::State::watch() {
-    for (const auto& shown : cameras) shown.camera->figures();  // rates are measured from here on
+    for (const auto& shown : cameras) shown.camera->figures();  // rates are measured from now on
     auto draw_due = Clock::now(), sample_due = draw_due + sample_period;
-    int draws = 1;  // draws still to be made
+    int draws = 1;  // number of draws that are still needed
     while (!is_over()) {
         const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(draw_due - Clock::now());
-        // Wait for the next draw if one is due, otherwise for an event.
+        // Waits for the time of the next draw if one is needed, otherwise for an event.
         const auto longest = draws > 0 ? std::clamp(left, std::chrono::milliseconds(0), longest_wait) : longest_wait;
         if (!window->wait(longest) || !take_input()) return;
         if (window->take_stirred()) draws = settling_draws;
@@ -104,7 +104,7 @@ bool Screen::State::take_pictures() {
     bool any = false;
     for (std::size_t number = 0; number < cameras.size(); ++number) try {
             any |= cameras[number].camera->give(take, ShownCamera::pictures_each * number);
-        } catch (const Error& error) {  // a picture exceeds the display's texture size: the other cameras continue
+        } catch (const Error& error) {  // the picture exceeds the display's texture size; other cameras continue
             if (error.code() != ErrorCode::config || !several()) throw;
             say(error.what());
         }
@@ -120,7 +120,7 @@ void Screen::State::sample() {
     set_title();
 }
 
-// Aspect ratio of the grid's cells, from the first picture that exists.
+// Returns the aspect ratio of the grid's cells, which is that of the first available picture.
 double Screen::State::aspect() const {
     const double across = options.comparison == Comparison::side_by_side ? 2 : 1;
     for (std::size_t number = 0; number < cameras.size(); ++number)
@@ -129,7 +129,7 @@ double Screen::State::aspect() const {
     return across * 16 / 9;
 }
 
-// The visible cameras: one large, or all.
+// Returns the visible cameras: the enlarged one, or all.
 std::vector<Screen::State::Cell> Screen::State::cells() const {
     if (large) return {{*large, whole(*window)}};
     std::vector<Cell> all;
@@ -176,14 +176,14 @@ void Screen::State::draw_over(const Cell& cell) {
         draw_caption(cell.area, Corner::lower_left, Tone::quiet, position_text(*camera->playing()));
 }
 
-// Draws the panel. A value that the user just set is shown instead of the camera's, so that sliders do not jump back
-// before the request has taken effect.
+// Draws the panel. A value that the user has just set is shown instead of the camera's, so that sliders do not jump
+// back before the request takes effect.
 void Screen::State::draw_camera_panel() {
     auto& camera = chosen();
     std::optional<service::Controls> controls;
     try {
         controls = camera.controls();
-    } catch (const Error& error) {  // the server's answer was not valid
+    } catch (const Error& error) {  // the server's answer was invalid
         refusal = error.what();
     }
     if (controls && requested && milliseconds_since(requested_at) < requests_last_ms) controls->adjustment = *requested;
@@ -191,7 +191,7 @@ void Screen::State::draw_camera_panel() {
         request(wanted);
 }
 
-// Sends a control request; a rejection is shown in the panel.
+// Sends a control request. If it is rejected, the panel shows the reason.
 void Screen::State::request(const service::ControlRequest& wanted) {
     if (const auto* adjustment = std::get_if<Adjustment>(&wanted)) {
         requested = *adjustment;

@@ -13,30 +13,30 @@ namespace framewire::app {
 struct ScreenOptions {
     Comparison comparison = Comparison::none;
     bool full_screen = false;
-    std::string folder = ".";    ///< where pictures and recordings are saved
-    std::string ending = "mkv";  ///< extension of recordings
+    std::string folder = ".";    ///< folder in which pictures and recordings are saved
+    std::string ending = "mkv";  ///< file extension of recordings
     std::string instead{};       ///< alternative that the error message suggests if there is no display
 };
 
-/// Window with cameras side by side, controlled by keys and mouse, with panels over the pictures.
+/// A window that shows cameras side by side, with panels over the pictures, controlled by keys and mouse.
 class Screen {
 public:
-    /// True if this build has window support.
+    /// Returns true if this build supports windows.
     static bool supported();
 
-    /// `stop` is the stop source that the cameras' jobs observe, too: a stop request closes the window, and closing
+    /// `stop` is the stop source that the cameras' jobs observe as well: a stop request closes the window, and closing
     /// the window requests a stop.
     Screen(ScreenOptions options, std::stop_source stop);
     ~Screen();
     Screen(const Screen&) = delete;
     Screen& operator=(const Screen&) = delete;
 
-    /// Opens the window with that size, or smaller if the screen is. Throws as Window does.
+    /// Opens the window at this size, reduced if the screen is smaller. Throws as Window does.
     void open(int width, int height, const std::string& title);
     /// Adds a camera. Call it before run().
     void add(std::unique_ptr<ShownCamera> camera);
-    /// Starts the cameras; returns when the user closes the window, a stop is requested, or no camera keeps the window
-    /// open. Throws the error of the window, otherwise that of a camera.
+    /// Starts the cameras. Returns when the user closes the window, a stop is requested, or no camera keeps the window
+    /// open. Throws the error of the window or else that of a camera.
     void run();
     /// Throws the error of the window, so that a job can abort with it. Callable from any thread once a stop was
     /// requested.

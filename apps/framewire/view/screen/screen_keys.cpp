@@ -1,4 +1,4 @@
-// Input of the camera window. Keys are looked up in the table of keys.cpp; unknown keys are ignored.
+// Handles input of the camera window. Keys are looked up in the table of keys.cpp; unknown keys are ignored.
 
 #include "view/screen/saved_files.hpp"
 #include "view/screen/screen_state.hpp"
@@ -32,13 +32,14 @@ bool Screen::State::take_input() {
     return true;
 }
 
-// Handles a key; returns false if it closes the window.
+// Handles a key. Returns false if it closes the window.
 bool Screen::State::take_key(std::string_view key) {
     const auto action = action_of(key);
     return !action || act(*action, key);
 }
 
-// Performs an action; returns false if it closes the window. `key` is needed for actions with several keys.
+// Performs an action. Returns false if it closes the window. `key` distinguishes the keys of an action that has
+// several.
 bool Screen::State::act(KeyAction action, std::string_view key) {
     switch (action) {
         case KeyAction::end: return false;
@@ -73,7 +74,7 @@ bool Screen::State::act(KeyAction action, std::string_view key) {
     return true;
 }
 
-// Undoes the last step: help, large camera, full screen; then closes the window.
+// Leaves, in this order, the help, the enlarged camera, full screen, and finally the window.
 bool Screen::State::leave() {
     if (std::exchange(shows_help, false)) return true;
     if (std::exchange(large, std::nullopt)) return true;
@@ -82,21 +83,21 @@ bool Screen::State::leave() {
     return true;
 }
 
-// A click enlarges a camera, or returns to the grid.
+// A click enlarges a camera or returns to the grid.
 void Screen::State::take_click(const Click& click) {
     if (large) return show_large({});
     for (const auto& cell : cells())
         if (cell.area.has(click.x, click.y)) return show_large(cell.number);
 }
 
-// The enlarged camera also becomes the one of the panel.
+// The enlarged camera is also the one that the panel shows.
 void Screen::State::show_large(std::optional<std::size_t> number) {
     if (!several() || (number && *number >= cameras.size())) return;
     if (number) selected = *number;
     large = number;
 }
 
-// The camera under the mouse, otherwise the selected one.
+// Returns the camera under the mouse pointer, or else the selected one.
 std::optional<std::size_t> Screen::State::under_pointer() const {
     if (const auto pointer = window->pointer())
         for (const auto& cell : cells())
@@ -104,7 +105,7 @@ std::optional<std::size_t> Screen::State::under_pointer() const {
     return selected;
 }
 
-// Controls playback of all sources.
+// Controls the playback of all sources.
 void Screen::State::lead(KeyAction action) {
     const auto state = cameras.front().camera->playing()->state();
     switch (action) {
@@ -125,14 +126,14 @@ void Screen::State::lead(KeyAction action) {
     }
 }
 
-// Seeks all sources that can.
+// Seeks in all sources that can seek.
 void Screen::State::seek_by(double seconds) {
     bool any = false;
     each_playing([&](auto& job) { any |= job.seek_by(seconds); });
     say(any ? "" : "a live source cannot seek");
 }
 
-// The job limits the speed, so the message shows the job's value.
+// The job clamps the speed, so the message shows the job's value.
 void Screen::State::set_speed(double speed) {
     each_playing([&](auto& job) { job.set_speed(speed); });
     say(fmt::format("speed {:.2f}", cameras.front().camera->playing()->state().speed));
@@ -154,13 +155,13 @@ void Screen::State::save_pictures() {
             });
         }
         say(saved.empty() ? "there is no picture yet" : "saved " + saved);
-    } catch (const std::exception& error) {  // keep the window open, even if the disk is full
+    } catch (const std::exception& error) {  // keeps the window open, even if the disk is full
         log_error("{}", error.what());
         say(error.what());
     }
 }
 
-// Starts recording all visible cameras, or stops all recordings.
+// Starts recording all visible cameras, or stops all recordings if there are any.
 void Screen::State::switch_recording() {
     const bool ends =
         std::ranges::any_of(cameras, [](const auto& shown) { return shown.camera->recording().seconds().has_value(); });

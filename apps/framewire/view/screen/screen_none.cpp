@@ -1,4 +1,4 @@
-// Screen for builds without the native viewer (FRAMEWIRE_VIEWER=OFF).
+// Implementation of Screen for builds without the native viewer (FRAMEWIRE_VIEWER=OFF).
 #include "view/screen/screen.hpp"
 
 #include "framewire/core/error.hpp"

@@ -15,7 +15,7 @@
 
 namespace framewire::app {
 
-/// Implementation of Screen; used on the window's thread, except `failure` and `over`.
+/// Implementation of Screen. Used only on the window's thread, except `failure` and `over`.
 struct Screen::State {
     State(ScreenOptions options_, std::stop_source stop_) : options(std::move(options_)), stop(std::move(stop_)) {}
 
@@ -24,63 +24,64 @@ struct Screen::State {
         std::unique_ptr<ShownCamera> camera;
         FigureCourse course;
     };
-    // Visible camera and its area.
+    // A visible camera and its area.
     struct Cell {
         std::size_t number;
         Area area;
     };
 
-    /// True once the window should close.
+    /// Returns true once the window should close.
     bool is_over() const;
     /// Runs the loop until is_over() or the user closes the window.
     void watch();
-    /// Uploads new pictures to the window; returns false if there are none.
+    /// Uploads new pictures to the window. Returns false if there are none.
     bool take_pictures();
     /// Adds current statistics to the histories and updates the title.
     void sample();
-    /// The visible cameras with their areas.
+    /// Returns the visible cameras with their areas.
     std::vector<Cell> cells() const;
-    /// Aspect ratio (width / height) of a cell.
+    /// Returns the aspect ratio (width / height) of a cell.
     double aspect() const;
     /// Draws pictures and panels.
     void draw();
     void draw_panels(const std::vector<Cell>& seen);
     void draw_over(const Cell& cell);
     void draw_camera_panel();
-    /// Shows the playback state, or statistics of a single stream, in the title.
+    /// Shows the playback state, or the statistics of a single stream, in the title.
     void set_title();
 
     // Input handling.
     bool take_input();
-    /// Handles one key; returns false if the window should close.
+    /// Handles one key. Returns false if the window should close.
     bool take_key(std::string_view key);
     bool act(KeyAction action, std::string_view key);
-    /// Closes help, large view, full screen or the window, whichever comes first; false for the window.
+    /// Leaves the help, the enlarged camera, full screen or the window, whichever applies first. Returns false for the
+    /// window.
     bool leave();
     void take_click(const Click& click);
-    /// Shows one camera alone, or all of them.
+    /// Shows one camera enlarged, or all cameras.
     void show_large(std::optional<std::size_t> number);
-    /// The camera under the mouse, otherwise the selected one.
+    /// Returns the camera under the mouse pointer, or else the selected one.
     std::optional<std::size_t> under_pointer() const;
-    /// Controls playback.
+    /// Controls the playback of all sources.
     void lead(KeyAction action);
     void seek_by(double seconds);
     void set_speed(double speed);
     void save_pictures();
     void switch_recording();
-    /// Sends a control request to the camera of the panel.
+    /// Sends a control request to the camera that the panel shows.
     void request(const service::ControlRequest& wanted);
-    /// Shows a message for a short time; an empty one shows the position of the sources.
+    /// Shows a message for a short time. An empty message shows the position of the sources instead.
     void say(std::string words);
     template <class Body>
     void each_playing(Body&& body) {
         for (const auto& shown : cameras)
             if (auto* job = shown.camera->playing()) body(*job);
     }
-    /// True if the pictures can be paused and sought; either all cameras or none are of that kind.
+    /// Returns true if the pictures can be paused and sought. This applies either to all cameras or to none.
     bool plays() const { return cameras.front().camera->playing() != nullptr; }
     bool several() const { return cameras.size() > 1; }
-    /// The camera of the panel.
+    /// Returns the camera that the panel shows.
     ShownCamera& chosen() const { return *cameras[large.value_or(selected)].camera; }
 
     ScreenOptions options;
@@ -89,14 +90,14 @@ struct Screen::State {
     std::vector<Shown> cameras;
     std::string title, drawn_title;
     std::optional<std::size_t> large;
-    std::size_t selected = 0;  // camera of the panel
+    std::size_t selected = 0;  // camera that the panel shows
     bool shows_figures = false, shows_panel = false, shows_help = false, hidden = false, sharp = false;
     std::string said;  // short message about the last key
     Clock::time_point said_at{};
     bool said_position = false;
-    std::optional<Adjustment> requested;  // requested, until the camera has applied it
+    std::optional<Adjustment> requested;  // adjustment that was requested and that the camera has not applied yet
     Clock::time_point requested_at{};
-    std::string refusal;             // why the last request was refused
+    std::string refusal;             // reason for which the last request was rejected
     jobs::FirstFailure failure;      // first failure of the window
     std::atomic<bool> over = false;  // once set, `failure` no longer changes
 };

@@ -1,5 +1,5 @@
-// Dear ImGui on an SDL renderer, without ImGui's SDL backends. Three things are needed: a font texture, mouse events,
-// and drawing of triangle lists.
+// Dear ImGui on an SDL renderer, without ImGui's SDL backends. This requires three things: a font texture, mouse
+// events, and drawing of triangle lists.
 
 #include "view/window/imgui_layer.hpp"
 
@@ -21,13 +21,13 @@
 namespace framewire::app {
 namespace {
 
-// Glyph ranges: Latin, Greek, Cyrillic and some symbols. Other characters show as the font's question mark.
+// Glyph ranges: Latin, Greek, Cyrillic and some symbols. Other characters are shown as question marks.
 constexpr std::array<ImWchar, 9> letters{0x20, 0x24F, 0x370, 0x52F, 0x2010, 0x2026, 0x2190, 0x2193, 0};
 
-// Font size for a window height.
+// Returns the font size for a window height.
 int font_px_for(int height_px) { return std::clamp(8 + height_px / 90, 11, 22); }
 
-// Colours and spacing.
+// Sets colours and spacing.
 void set_look() {
     auto& style = ImGui::GetStyle();
     style = ImGuiStyle();
@@ -62,7 +62,7 @@ void add_font(ImFontAtlas& atlas, int size_px) {
         const auto font = find_font("DejaVu Sans");
         config.FontNo = font.face;
         const std::string_view path = font.path;
-        // ImGui aborts the program on other font formats.
+        // ImGui aborts the program for other font formats.
         if (path.ends_with(".ttf") || path.ends_with(".ttc"))
             if (atlas.AddFontFromFileTTF(font.path.c_str(), config.SizePixels, &config, letters.data())) return;
     } catch (const Error& error) {
@@ -90,7 +90,7 @@ ImguiLayer::ImguiLayer(SDL_Renderer& renderer) : renderer_(&renderer) {
 
 ImguiLayer::~ImguiLayer() { ImGui::DestroyContext(); }
 
-// Renders the font to a texture when the size changes.
+// Renders the font to a texture if the size has changed.
 void ImguiLayer::make_font(int size_px) {
     if (std::exchange(font_px_, size_px) == size_px) return;
     auto& atlas = *ImGui::GetIO().Fonts;
@@ -128,8 +128,8 @@ void ImguiLayer::queue_move(SDL_FPoint to) {
         queue_.push_back({.moved_to = to});
 }
 
-// ImGui samples the mouse once per frame, so events between two frames would merge: a press would act at the position
-// of the next motion, and a release would hide the motion before it. Therefore a frame ends with a press or release,
+// ImGui samples the mouse once per frame, so several events in one frame would merge: a press would act at the position
+// of the next motion, and a release would hide the motion before it. Therefore a frame ends after a press or release,
 // and a release is passed in a frame without motion.
 bool ImguiLayer::take_queued() {
     auto& io = ImGui::GetIO();
@@ -159,7 +159,7 @@ std::optional<SDL_FPoint> ImguiLayer::begin(int width, int height) {
     return SDL_FPoint{io.MousePos.x, io.MousePos.y};
 }
 
-// Draws ImGui's vertex lists with SDL_RenderGeometryRaw(), each clipped to its rectangle.
+// Draws ImGui's vertex lists with SDL_RenderGeometryRaw(), each clipped to its own rectangle.
 void ImguiLayer::end() {
     ImGui::Render();
     const auto& drawn = *ImGui::GetDrawData();

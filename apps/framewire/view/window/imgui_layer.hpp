@@ -8,8 +8,8 @@
 
 namespace framewire::app {
 
-/// Dear ImGui on top of an SDL renderer: font, style, mouse input and drawing. At most one object exists at a time.
-/// ImGui's own SDL backends are not used because they call SDL directly, which this program loads at run time.
+/// Dear ImGui on an SDL renderer: font, style, mouse input and drawing. At most one object exists at a time. ImGui's
+/// own SDL backends are not used, because they call SDL directly and this program loads SDL at run time.
 class ImguiLayer {
 public:
     explicit ImguiLayer(SDL_Renderer& renderer);
@@ -19,12 +19,12 @@ public:
 
     /// Queues a mouse event.
     void handle(const SDL_Event& event);
-    /// True if queued mouse events remain for the following frames.
+    /// Returns true if queued mouse events remain for later frames.
     bool has_queued() const { return !queue_.empty(); }
 
-    /// Starts a frame of width x height pixels and passes queued mouse events to ImGui, as many as one frame can
-    /// distinguish. Make ImGui calls between begin() and end(). Returns the position if the left button was pressed
-    /// outside all panels.
+    /// Starts a frame of width x height pixels and passes as many queued mouse events to ImGui as one frame can
+    /// distinguish. Make ImGui calls between begin() and end(). Returns the position of the mouse if the left button
+    /// was pressed outside all panels.
     std::optional<SDL_FPoint> begin(int width, int height);
     /// Draws the frame.
     void end();
@@ -34,24 +34,24 @@ private:
         void operator()(SDL_Texture* texture) const;
     };
 
-    // Mouse motion, or a press or release of the left button at the current position.
+    // A mouse motion, or a press or release of the left button at the current position.
     struct MouseEvent {
         std::optional<SDL_FPoint> moved_to{};
         bool held = false;
     };
 
-    // Renders the font for a size, unless it is the current one.
+    // Renders the font for this size, unless it is the current size.
     void make_font(int size_px);
-    // Appends a motion, or extends the last one.
+    // Appends a motion to the queue, or extends the last one.
     void queue_move(SDL_FPoint to);
-    // Passes queued events to ImGui; returns true if the left button was pressed.
+    // Passes queued events to ImGui. Returns true if the left button was pressed.
     bool take_queued();
 
     SDL_Renderer* renderer_;
     std::unique_ptr<SDL_Texture, DestroyTexture> font_;
     int font_px_ = 0;
-    std::deque<MouseEvent> queue_;  // consecutive moves are merged
-    bool held_ = false;             // state of the button after the queued events
+    std::deque<MouseEvent> queue_;  // queued events; consecutive motions are merged
+    bool held_ = false;             // true if the button is pressed after the queued events
     Uint64 drawn_at_ = 0;
 };
 

@@ -6,7 +6,7 @@
 
 namespace framewire::app {
 
-/// SDL functions that this program calls, under their own names.
+/// The SDL functions that this program calls, under their original names.
 struct SdlFunctions {
     const DynamicLibrary library{"libSDL2-2.0.so.0"};
 #define FRAMEWIRE_FUNCTION(name) decltype(&::name) name = library.function<decltype(::name)>(#name)
@@ -43,8 +43,8 @@ struct SdlFunctions {
 #undef FRAMEWIRE_FUNCTION
 };
 
-/// Loads SDL on the first call. SDL pulls in two dozen other libraries, which would take a fifth of the program's
-/// start-up time. Throws Error{config} if it cannot be loaded.
+/// Returns the functions of SDL, which is loaded on the first call. SDL depends on two dozen other libraries, which
+/// would take a fifth of the program's start-up time. Throws Error{config} if SDL cannot be loaded.
 const SdlFunctions& sdl();
 
 }  // namespace framewire::app

@@ -1,5 +1,5 @@
-// The window on SDL 2. Every call of SDL runs on the window's thread (WindowThread::run()), because SDL's video
-// functions belong to one thread and because a lost X display blocks that thread forever.
+// The window, based on SDL 2. Every SDL call runs on the window's thread (WindowThread::run()), because SDL's video
+// functions must be called from a single thread, and because a lost X display blocks that thread forever.
 
 #include "view/window/window.hpp"
 
@@ -27,7 +27,7 @@ constexpr double largest_share_of_screen = 0.9;
 constexpr int smallest_side_px = 64;
 constexpr std::chrono::milliseconds event_period{8};  // polling interval for user input
 
-// True for the drivers that SDL falls back to if there is no display.
+// Returns true for the drivers that SDL falls back to if there is no display.
 bool draws_for_nobody(std::string_view driver) { return driver == "offscreen" || driver == "dummy"; }
 
 // SDL's video subsystem. The constructor fails if there is no real display.
@@ -45,7 +45,7 @@ struct VideoSystem {
             fail(ErrorCode::config, "no window can be opened (there is no display){}", instead);
         }
     }
-    // Loads SDL; a failure is reported like a missing display.
+    // Loads SDL. A failure is reported like a missing display.
     static void load(std::string_view instead) try { sdl(); } catch (const Error& error) {
         fail(ErrorCode::config, "no window can be opened ({}){}", error.what(), instead);
     }
@@ -55,7 +55,7 @@ struct VideoSystem {
 };
 
 struct Destroy {
-    // After a display loss nothing may be destroyed; the process's end frees it.
+    // After a display loss nothing may be destroyed; the memory is freed when the process ends.
     void operator()(SDL_Window* window) const {
         if (!display_lost()) sdl().SDL_DestroyWindow(window);
     }
@@ -74,7 +74,7 @@ std::unique_ptr<T, Destroy> made(T* object, const char* what) {
     return std::unique_ptr<T, Destroy>(object);
 }
 
-// The requested size, reduced if it does not fit the screen.
+// Returns the requested size, reduced if it does not fit the screen.
 std::pair<int, int> size_on_screen(double width, double height) {
     SDL_Rect screen{};
     double scale = 1;
@@ -85,7 +85,7 @@ std::pair<int, int> size_on_screen(double width, double height) {
     return {side(width), side(height)};
 }
 
-// Name of a key that produces no character; empty for others.
+// Returns the name of a key that produces no character; empty for other keys.
 std::string_view name_of(SDL_Keycode key) {
     switch (key) {
         case SDLK_LEFT: return "Left";
@@ -110,14 +110,14 @@ const SdlFunctions& sdl() {
     return functions;
 }
 
-// Everything that SDL owns; used on the window's thread only, except for the members about wake().
+// Everything that SDL owns. Used only on the window's thread, except the members for wake().
 struct Window::State {
     State(int wanted_width, int wanted_height, const std::string& title, std::string_view instead) : video(instead) {
         const auto [fit_width, fit_height] = size_on_screen(wanted_width, wanted_height);
         window = made(sdl().SDL_CreateWindow(shown_text(title).c_str(), SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,
                                              fit_width, fit_height, SDL_WINDOW_RESIZABLE),
                       "window");
-        // Prefer a GPU renderer, but machines without one work, too.
+        // A GPU renderer is preferred; without a GPU a software renderer is used.
         renderer.reset(sdl().SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_ACCELERATED));
         if (!renderer) renderer = made(sdl().SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_SOFTWARE), "renderer");
         panels.emplace(*renderer);
@@ -133,7 +133,7 @@ struct Window::State {
         const auto& [shape, texture] = pictures[place.picture];
         const auto& room = place.area;
         const auto of_width = static_cast<float>(shape.width), of_height = static_cast<float>(shape.height);
-        // The picture is centred in its area; `from` and `to` select a vertical part of both.
+        // The picture is centred in its area. `from` and `to` select a range of columns in both.
         const float scale = std::min(room.width / of_width, room.height / of_height);
         const auto share = static_cast<float>(place.to - place.from);
         const SDL_FRect to{
@@ -148,7 +148,7 @@ struct Window::State {
     void take(HostView<const std::uint8_t> picture, std::size_t number);
     bool wait(std::chrono::milliseconds longest);
 
-    // The texture for a picture's shape; made again if the shape changed.
+    // Returns the texture for a picture. It is made again if the picture's shape has changed.
     SDL_Texture& texture_of(std::size_t number, const Shape& shape) {
         if (number >= pictures.size()) pictures.resize(number + 1);
         auto& picture = pictures[number];
@@ -162,11 +162,11 @@ struct Window::State {
         return *picture.texture;
     }
 
-    // Handles an event; returns false if the user closed the window.
+    // Handles an event. Returns false if the user closed the window.
     bool handle(const SDL_Event& event) {
         if (event.type == SDL_QUIT) return false;
         stirred = true;
-        // Characters come as text input, which respects the keyboard layout; other keys by name.
+        // Characters arrive as text input, which respects the keyboard layout. Other keys are identified by name.
         if (event.type == SDL_TEXTINPUT) keys.emplace_back(event.text.text);
         if (event.type == SDL_KEYDOWN)
             if (const auto name = name_of(event.key.keysym.sym); !name.empty()) keys.emplace_back(name);
@@ -180,7 +180,7 @@ struct Window::State {
         return true;
     }
 
-    // Texture of one picture with its shape.
+    // The texture of one picture, with the picture's shape.
     struct Picture {
         Shape shape{};
         std::unique_ptr<SDL_Texture, Destroy> texture{};
@@ -195,10 +195,10 @@ struct Window::State {
     int width = 1, height = 1;
     std::vector<std::string> keys;
     std::optional<Click> click, pointer;
-    // Input since take_stirred().
+    // true if there was input since the last take_stirred()
     bool stirred = false;
     bool full = false;
-    // For wake(), the only member that other threads call.
+    // used by wake(), the only function that other threads call
     std::mutex mutex;
     std::condition_variable changed;
     bool woken = false;
@@ -223,7 +223,7 @@ void Window::take(HostView<const std::uint8_t> picture, std::size_t number) {
     thread_.run([&] { state_->take(picture, number); });
 }
 
-// Copies a picture into its texture; gray becomes BGR.
+// Copies a picture to its texture; gray is converted to BGR.
 void Window::State::take(HostView<const std::uint8_t> picture, std::size_t number) {
     const auto& shape = picture.shape();
     auto& texture = texture_of(number, shape);
@@ -295,7 +295,7 @@ bool Window::wait(std::chrono::milliseconds longest) {
     return open;
 }
 
-// Polls events, because SDL's own wait cannot be woken without talking to the display.
+// Polls for events, because waking SDL's own wait would require communication with the display.
 bool Window::State::wait(std::chrono::milliseconds longest) {
     const auto end = Clock::now() + longest;
     for (;;) {
@@ -303,7 +303,7 @@ bool Window::State::wait(std::chrono::milliseconds longest) {
         for (SDL_Event event; sdl().SDL_PollEvent(&event) != 0; any = true)
             if (!handle(event)) return false;
         if (any || Clock::now() >= end) return true;
-        // Sleep in short steps between polls; wake() ends the sleep.
+        // Sleeps in short steps between polls; wake() ends the sleep.
         std::unique_lock lock(mutex);
         const bool was_woken =
             changed.wait_until(lock, std::min(end, Clock::now() + event_period), [&] { return woken; });
@@ -312,7 +312,7 @@ bool Window::State::wait(std::chrono::milliseconds longest) {
     }
 }
 
-// Does not use an SDL event, which would talk to the display from this thread.
+// Does not push an SDL event, because that would communicate with the display from this thread.
 void Window::wake() {
     {
         const std::lock_guard lock(state_->mutex);

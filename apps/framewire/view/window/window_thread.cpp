@@ -1,4 +1,4 @@
-// Survives the loss of an X display.
+// Lets the program survive the loss of an X display.
 //
 //    caller                     window's thread                   Xlib
 //    run(work) ---------------> serve_calls(): work() ----------> ...
@@ -26,38 +26,37 @@
 namespace framewire::app {
 namespace {
 
-// Longest wait of a call for the window's thread, if another thread (such as a driver's) noticed the lost display
-// first.
+// How long a call waits for the window's thread if another thread (such as a driver's) noticed the lost display first.
 constexpr std::chrono::seconds driver_grace{2};
 
 // State shared with the window's thread.
 struct Shared {
     std::mutex mutex;
     std::condition_variable changed;
-    // All guarded by `mutex`.
-    const std::function<void()>* work = nullptr;  // work to do or in progress
-    std::exception_ptr failure;                   // failure of the last work
+    // All members below are guarded by `mutex`.
+    const std::function<void()>* work = nullptr;  // work to be done or in progress
+    std::exception_ptr failure;                   // exception thrown by the last work
     bool ending = false;
     std::thread::id window_thread;
     bool lost = false, parked = false;  // the display is lost; the window's thread is blocked forever
 };
 
-// Never destroyed: a blocked thread may outlive main().
+// Returns the shared state, which is never destroyed because a blocked thread may outlive main().
 Shared& shared() {
     static auto& all = *new Shared;
     return all;
 }
 
-// Xlib's types. SDL loads the library itself, so this program does not link it.
+// Types of Xlib. SDL loads that library itself, so this program does not link it.
 using Display = void;
 using IoErrorHandler = int (*)(Display*);
 
-// Xlib's handler for a lost display. It must not return, because Xlib then calls exit().
+// Xlib's handler for a lost display. It must not return, because Xlib would then call exit().
 int park(Display*) {
     auto& all = shared();
     {
         const std::lock_guard lock(all.mutex);
-        // Exit handlers of drivers would wait for locks that the blocked thread holds: skip them.
+        // Exit handlers of drivers would wait for locks that the blocked thread holds, so they are skipped.
         if (!std::exchange(all.lost, true))
             on_exit([](int status, void*) { std::fflush(nullptr), std::_Exit(status); }, nullptr);
         if (std::this_thread::get_id() == all.window_thread) all.parked = true;
@@ -66,7 +65,7 @@ int park(Display*) {
     for (;;) pause();
 }
 
-// The thread: runs the work that run() hands over.
+// Body of the thread: runs the work that run() passes to it.
 void serve_calls() {
     auto& all = shared();
     std::unique_lock lock(all.mutex);
@@ -112,7 +111,7 @@ WindowThread::~WindowThread() {
     thread_.join();
 }
 
-// Hands the work over and waits until it is done or the display is lost.
+// Passes the work to the thread and waits until it is done or the display is lost.
 void WindowThread::run(const std::function<void()>& work) {
     auto& all = shared();
     std::unique_lock lock(all.mutex);
@@ -120,7 +119,7 @@ void WindowThread::run(const std::function<void()>& work) {
         all.work = &work;
         all.changed.notify_all();
         all.changed.wait(lock, [&] { return !all.work || all.lost; });
-        // Another thread saw the loss first: the window's thread may still finish, or be parked.
+        // Another thread noticed the loss first: the window's thread may still finish, or it is parked.
         if (all.work) all.changed.wait_for(lock, driver_grace, [&] { return !all.work || all.parked; });
         if (auto failure = std::exchange(all.failure, nullptr)) std::rethrow_exception(failure);
         if (!all.lost) return;
@@ -128,7 +127,7 @@ void WindowThread::run(const std::function<void()>& work) {
     fail(ErrorCode::io, "the display was lost, and with it the window");
 }
 
-// RTLD_NOLOAD finds Xlib only if SDL has loaded it.
+// RTLD_NOLOAD finds Xlib only if SDL has already loaded it.
 void survive_display_loss() {
     void* xlib = dlopen("libX11.so.6", RTLD_LAZY | RTLD_NOLOAD);
     if (!xlib) return;

@@ -8,7 +8,7 @@
 namespace framewire::jobs {
 namespace {
 
-// Makes `image` have this shape; its memory is reused if it already has.
+// Gives `image` this shape, and reuses its memory if it already has it.
 void ensure_shape(Frame& image, const Shape& shape, Executor& executor) {
     if (image.shape() != shape) image = Frame(shape, executor);
 }
@@ -40,19 +40,19 @@ bool FolderInput::capture(InputFrame& frame, FrameTime& time) {
             if (!read(images_[index], frame, time)) return false;
         } catch (const Error& error) {
             if (stop_.stop_requested()) return false;
-            // The folder exists, so a broken image is not a missing input.
+            // The folder exists, so a broken image is a damaged source rather than a missing input.
             note_failure(ErrorCode::source_lost, error.what());
             continue;
         }
         time.index = static_cast<std::int64_t>(index);
-        // the same time as in a video of the folder
+        // the time that the image has in a video of the folder
         time.seconds = static_cast<double>(index) / info_.rate.value();
         return true;
     }
     return false;
 }
 
-// Returns false if the job was stopped.
+// Reads one image. Returns false if the job was stopped.
 bool FolderInput::read(const std::string& path, InputFrame& frame, FrameTime& time) {
     SourceOptions options{.stop = stop_};
     if (limits_.max_pixels) options.max_pixels = *limits_.max_pixels;
@@ -63,7 +63,7 @@ bool FolderInput::read(const std::string& path, InputFrame& frame, FrameTime& ti
     fail(ErrorCode::source_lost, "{} contains no image", path);
 }
 
-// capture() and filter() may fail on different threads at the same time.
+// Logs a failure and counts it. Locked, because capture() and filter() may fail on different threads at the same time.
 void FolderInput::note_failure(ErrorCode code, const std::string& why) {
     log_error("{}", why);
     const std::lock_guard lock(failures_mutex_);
@@ -77,7 +77,7 @@ void FolderInput::require_whole() const {
              first_failure_->what());
 }
 
-// Consecutive images of equal shape share the plan.
+// Consecutive images of the same shape share one plan.
 void FolderInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {
     const auto& shape = frame.captured.shape();
     if (!plan_ || plan_->input_shape() != shape) {

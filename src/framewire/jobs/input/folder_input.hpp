@@ -21,9 +21,9 @@
 
 namespace framewire::jobs {
 
-/// The images of a folder as an input: each has its own size, and filters restart if the size changes. FrameTime::index
-/// is the position in images(). An image that fails is logged and skipped, and the job continues; require_whole()
-/// reports it at the end. capture() and filter() may run at the same time on two images.
+/// Input for the images of a folder. Images may have different sizes; filters restart whenever the size changes.
+/// FrameTime::index is the position in images(). An image that fails is logged and skipped; require_whole() reports the
+/// failure at the end. capture() and filter() may run in parallel on two images.
 class FolderInput {
 public:
     /// Lists the images. Throws as parse_chain(), images_in() and Executor do, in this order, and Error{usage} if a
@@ -32,33 +32,34 @@ public:
     FolderInput(const FolderInput&) = delete;
     FolderInput& operator=(const FolderInput&) = delete;
 
-    /// Paths of the images, in order.
+    /// Returns the paths of the images, in order.
     const std::vector<std::string>& images() const { return images_; }
-    /// Path of the image that was captured with this time.
+    /// Returns the path of the image that was captured with this time.
     const std::string& image(const FrameTime& time) const { return images_[static_cast<std::size_t>(time.index)]; }
 
-    /// Name of the folder and number of images.
+    /// Returns the name of the folder and the number of images.
     const SourceInfo& info() const { return info_; }
-    /// Executor of the filters.
+    /// Returns the executor of the filters.
     Executor& executor() { return executor_; }
-    /// Empty, because each image has its own shape.
+    /// Returns an empty shape, because each image has its own.
     Shape shape() const { return {}; }
-    /// Identity, because images have square pixels.
+    /// Returns the identity, because images have square pixels.
     PlaneMap placement() const { return {}; }
-    /// Number of images, or `limit` if that is smaller.
+    /// Returns the number of images, or `limit` if that is smaller.
     std::optional<std::int64_t> expected_frames(std::optional<std::int64_t> limit) const;
 
-    /// Makes an empty frame, which takes its size from the image.
+    /// Makes an empty frame, which is allocated when the size of an image is known.
     InputFrame make_frame() const { return {}; }
     /// Reads the next readable image. Returns false if there is none.
     bool capture(InputFrame& frame, FrameTime& time);
-    /// Call it after the last image. Throws an Error with the first failure's code if an image failed.
+    /// Throws an Error with the first failure's code if any image failed. Called after the last image.
     void require_whole() const;
-    /// Filters the image as filter_frame() does, with a new plan if its shape differs from the previous one.
+    /// Filters the image as filter_frame() does, and makes a new plan first if the image's shape differs from the
+    /// previous one.
     void filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
 
-    /// Runs `body`, which processes the image of `time`. If it throws an Error, the image counts as failed and the
-    /// frame is not sent.
+    /// Runs `body`, which processes the image that was captured at `time`. If `body` throws an Error, the image counts
+    /// as failed and is not sent.
     template <class Body>
     void naming_errors(InputFrame& frame, const FrameTime& time, Body&& body) {
         try {
@@ -91,7 +92,7 @@ private:
 
     mutable std::mutex failures_mutex_;
     std::int64_t failures_ = 0;  // guarded by failures_mutex_
-    // also guarded by it
+    // guarded by failures_mutex_
     std::optional<Error> first_failure_;
 };
 

@@ -32,13 +32,13 @@ namespace {
 constexpr std::int64_t megabyte = 1'000'000;
 constexpr double most_frame_seconds = 20;
 
-// Measured 2026-11-28, serve at 3840x2160 on two cores, in all modes, with a viewer, with and without a filter: at most
-// 40 images of the result's size in 8 slots, lossless with noise.
+// Measured 2026-11-28 with serve at 3840x2160 on two cores, in all modes, with a viewer, with and without a filter: at
+// most 40 images of the result's size in 8 slots (lossless mode, noise filter).
 constexpr std::int64_t result_images_per_slot = 4, result_images_besides = 16;
-constexpr std::int64_t detector_bytes_per_pixel = 80;  // the mixture's five modes of three channels
+constexpr std::int64_t detector_bytes_per_pixel = 80;  // the mixture model's five modes with three channels
 constexpr std::int64_t base_bytes = 100 * megabyte;
 
-// Number of slots of a BroadcastJob: those of the frame ring, and one more per packing thread.
+// Returns the number of slots of a BroadcastJob: those of the frame ring, plus one per packing thread.
 std::int64_t slots() {
     return 7 + std::clamp(static_cast<std::int64_t>(std::thread::hardware_concurrency()) / 2, std::int64_t{1},
                           std::int64_t{8});
@@ -48,7 +48,7 @@ std::int64_t pixels_of(const Shape& shape) { return std::int64_t{shape.width} * 
 
 std::int64_t bytes_of(const ChainCost& cost, const Shape& frame, bool detects) {
     const auto slot = frame.bytes() + result_images_per_slot * cost.output.bytes();
-    // Plans count twice: a requested chain is planned while the previous one still runs.
+    // Plans count twice, because a requested chain is planned while the previous one is still running.
     return base_bytes + slots() * slot + result_images_besides * cost.output.bytes() + 2 * cost.bytes +
            (detects ? detector_bytes_per_pixel * pixels_of(frame) : 0);
 }
@@ -65,7 +65,7 @@ std::int64_t estimated_bytes(const Chain& chain, const Shape& frame, bool detect
     return bytes_of(cost_of(chain, frame), frame, detects);
 }
 
-// Errors point at the filter with the largest image, with the numbers that were compared.
+// Errors point at the filter with the largest image and contain the numbers that were compared.
 void check_limits(const FrameLimits& limits, const Chain& chain, const Shape& frame) {
     if (!limits.max_pixels && !limits.max_memory_bytes) return;
     const auto cost = cost_of(chain, frame);
@@ -91,7 +91,8 @@ void check_limits(const FrameLimits& limits, const Chain& chain, const Shape& fr
 
 void filter_frame(ChainPlan& plan, const Executor& executor, InputFrame& frame, const FrameTime& time,
                   const Statistics& statistics, std::string_view source, Wanted wanted) {
-    // On CUDA, frames are uploaded if anything there reads them, and downloaded only if the host needs the result.
+    // On CUDA, frames are uploaded if something on the GPU reads them, and downloaded only if the host needs the
+    // result.
     const bool comes_down = wanted.on_host && (!plan.empty() || frame.captured.filled_on_gpu());
     if (plan.empty() && !wanted.by_stages && !comes_down) return;
     const bool travels = executor.backend() == Backend::cuda;
@@ -105,7 +106,7 @@ void filter_frame(ChainPlan& plan, const Executor& executor, InputFrame& frame, 
 
 namespace {
 
-// Divisor that keeps white text readable on a white frame.
+// Divisor for brightness that keeps white text readable on a white frame.
 constexpr int darkening = 3;
 
 void fill_black(HostView<std::uint8_t> image) {
@@ -119,7 +120,7 @@ void write_words(HostView<std::uint8_t> image) {
     HostImage below(shape);
     fill_black(below.view());
     Executor executor(BackendChoice::cpu, 1);
-    // The text takes about two thirds of the width.
+    // The text is about two thirds as wide as the frame.
     TextParameters words{.text = "no signal", .x = 0, .y = 0};
     words.size_px = std::clamp(std::min(shape.width / 8, shape.height / 2), 4, 512);
     const auto covered = Text(words, shape, executor).layout().place().covered;
@@ -172,11 +173,11 @@ std::optional<bool> asked_range(const std::string& name) {
     return name == "full";
 }
 
-// Translates the options of a job into those of a source.
+// Converts the options of a job into those of a source.
 SourceOptions source_options(const InputOptions& input, bool replace_truth, std::stop_token stop) {
     SourceOptions options{.stop = std::move(stop),
                           .reconnect = input.reconnect,
-                          // A trimmed or looped source keeps its first size.
+                          // A source that is trimmed or looped keeps its first frame size.
                           .follows_size = input.follows_size && !input.loop && !input.duration_seconds,
                           .rate = asked_rate(input.fps),
                           .loop = input.loop,
@@ -224,7 +225,7 @@ std::string public_name(const std::string& source) {
 
 namespace {
 
-// the same as in `view`
+// same default as for `view`
 constexpr std::chrono::seconds default_reconnect{10};
 
 net::ClientOptions client_options(const StreamAccess& access, const SourceOptions& options) {
@@ -254,7 +255,7 @@ public:
         validate(image, info_.shape, "the image to read into");
         while (client_.next()) {
             const auto& state = client_.state();
-            // a refinement repeats the frame
+            // a refinement belongs to the same frame
             if (last_ && net::same_frame(state, *last_)) continue;
             last_ = state;
             copy(client_.picture(), image);
@@ -281,7 +282,7 @@ std::unique_ptr<Source> open_stream_source(const net::StreamAddress& address, co
 
 namespace {
 
-// Frame times are sums of fractions; times closer than this are equal.
+// Frame times are sums of fractions, so times that differ by less than this are equal.
 constexpr double same_time_s = 1e-6;
 
 // Returns the time at which a frame is written, before filters change the rate.
@@ -289,7 +290,7 @@ double time_of(const InputOptions& input, std::int64_t frame, double seconds) {
     return input.fps > 0 ? static_cast<double>(frame) / input.fps : seconds;
 }
 
-// Returns the number at the new rate of a frame with this time.
+// Returns the number that a frame with this time has at the new rate.
 std::int64_t number_at(Rational rate, double seconds) {
     FpsSchedule schedule(rate);
     schedule.begin(seconds);
@@ -372,7 +373,7 @@ bool FrameResampler::read_next() {
     return has_next_;
 }
 
-// Makes the source's next frame the current one. The frame after it says how long it lasts.
+// Makes the source's next frame the current one. Its duration follows from the time of the frame after it.
 bool FrameResampler::go_on() {
     if (!std::exchange(began_, true)) {
         if (!read_next()) return false;

@@ -30,24 +30,24 @@
 
 namespace framewire::jobs {
 
-/// Limits for the frames of one job. An empty limit is no limit.
+/// Limits on the frames of one job. An empty member means no limit.
 struct FrameLimits {
     /// Maximum number of pixels of any image between source and result.
     std::optional<std::int64_t> max_pixels{};
-    /// Maximum for the estimated memory of all images of the job.
+    /// Maximum estimated memory of all images of the job, in bytes.
     std::optional<std::int64_t> max_memory_bytes{};
-    /// True if a detector keeps a background model as well.
+    /// True if a detector keeps a background model, whose memory counts too.
     bool detects = false;
 
-    /// Limits of a served camera that sets none itself: the largest picture that viewers accept, 8192x8192 pixels.
+    /// Default pixel limit of a served camera: the largest picture that viewers accept, 8192x8192 pixels.
     static constexpr std::int64_t served_pixels = std::int64_t{8192} * 8192;
-    /// 8 GB, or half of this machine's memory if that is less.
+    /// Returns the default memory limit of a served camera: 8 GB, or half of this machine's memory if that is less.
     static std::int64_t served_memory_bytes();
 };
 
 /// Estimates the memory and time that `chain` needs for frames of shape `frame`, before anything is planned or
-/// allocated. Throws Error{usage} with the numbers if the limits are exceeded, if memory is limited and a frame may
-/// take more than 20 s, or if a filter does not accept its image.
+/// allocated. Throws Error{usage} with the numbers if a limit is exceeded, if memory is limited and a frame may take
+/// more than 20 s, or if a filter does not accept its input.
 void check_limits(const FrameLimits& limits, const Chain& chain, const Shape& frame);
 
 /// Returns an upper bound for the memory of a job that sends the results of `chain` to viewers.
@@ -56,28 +56,29 @@ std::int64_t estimated_bytes(const Chain& chain, const Shape& frame, bool detect
 /// One frame in the pipeline: as captured and, if there are filters, as filtered.
 struct InputFrame {
     Frame captured, filtered;
-    /// Native frame instead of the result's image: see give_native_frames().
+    /// Native frame that replaces the result's image, see give_native_frames().
     std::shared_ptr<const NativeFrame> own{};
-    /// Planes instead of the result's image: see give_native_frames().
+    /// Planes that replace the result's image, see give_native_frames().
     std::shared_ptr<const YuvPicture> planes{};
-    /// False if the source was away and the picture only says so.
+    /// False if the source is away and the picture only says so.
     bool signal = true;
-    /// Number of seeks before this frame, for a source that is played back and forth.
+    /// Number of seeks before this frame, for a source whose playback position the user controls.
     int pass = 0;
-    /// Number of the source's frame, if the chain changes the rate.
+    /// Number of the source's frame if the chain changes the rate.
     std::int64_t reading = 0;
-    /// False if a change of the rate skips the frame, so that only filters before the change see it.
+    /// False if a change of the rate skips the frame, so that only the filters before the change see it.
     bool looked_at = true;
     /// True if all filters of the chain are off.
     bool unfiltered = false;
-    /// False if the frame is skipped or lies before the time range.
+    /// False if a change of the rate skips the frame or if it lies before the time range.
     bool sent = true;
-    /// Number of control requests with which it was made.
+    /// Number of control requests that were in force when the frame was made.
     std::uint64_t requests = 0;
-    /// True for the first frame made with a request that changes pictures: nothing of earlier pictures may remain.
+    /// True for the first frame made after a request that changes what pictures show. Nothing of earlier pictures may
+    /// remain visible.
     bool replaces = false;
 
-    /// Returns the filtered frame, or the captured one if nothing filtered it.
+    /// Returns the filtered frame, or the captured one if no filter was applied.
     Frame& result() { return filtered.empty() || unfiltered ? captured : filtered; }
     /// Waits until all work queued for both images is done, so that the slot can be reused.
     void wait() {
@@ -86,7 +87,7 @@ struct InputFrame {
     }
 };
 
-/// Starts `stage` on the result of the filters. The stage also takes native frames as planes or rows.
+/// Starts `stage` on the result of the filters. Native frames are passed to the stage as planes or rows.
 template <class Stage, class Found>
 void start_on(InputFrame& frame, Stage& stage, Found& found) {
     if (const auto own = std::exchange(frame.own, nullptr)) {
@@ -97,54 +98,54 @@ void start_on(InputFrame& frame, Stage& stage, Found& found) {
     stage.start(frame.result(), found);
 }
 
-/// Destinations for which the results of the filters are needed.
+/// Consumers that need the results of the filters.
 struct Wanted {
-    /// In host memory, for a sink.
+    /// True if a sink needs the result in host memory.
     bool on_host = false;
-    /// On the backend, for the job's own stages.
+    /// True if the job's own stages need the result in the backend's memory.
     bool by_stages = false;
 };
 
 /// Runs the filters of `plan` from `captured` to `filtered`, if there are any. Host memory is valid after
-/// InputFrame::wait(); stages on the same backend may start at once. `statistics` and `source` are values that filters
-/// may display.
+/// InputFrame::wait(); stages on the same backend may start at once. Filters may display the values in `statistics` and
+/// the name `source`.
 void filter_frame(ChainPlan& plan, const Executor& executor, InputFrame& frame, const FrameTime& time,
                   const Statistics& statistics, std::string_view source, Wanted wanted);
 
-/// Picture for a source that is away: its last frame, darkened, with "no signal" in the middle. For one thread.
+/// Picture for a source that is away: its last frame, darkened, with "no signal" in the middle. Not thread-safe.
 class NoSignal {
 public:
     NoSignal() = default;
     NoSignal(const NoSignal&) = delete;
     NoSignal& operator=(const NoSignal&) = delete;
 
-    /// Returns a function for SourceOptions::draw_loss that refers to this object. The first call per size allocates.
-    /// If there is no font, the frame is only darkened and a warning is logged.
+    /// Returns a function for SourceOptions::draw_loss that refers to this object. Its first call for each size
+    /// allocates memory. If there is no font, the frame is only darkened and a warning is logged.
     std::function<void(HostView<std::uint8_t>)> drawing() {
         return [this](HostView<std::uint8_t> image) { draw(image); };
     }
-    /// Returns true if the picture was drawn since the last call.
+    /// Returns true if the picture was drawn since the previous call.
     bool take_drawn();
 
 private:
     void draw(HostView<std::uint8_t> image);
 
-    // the text, white on black
+    // rendered text, white on black
     HostImage words_;
     bool drawn_ = false;
 };
 
-/// An open source with its "no signal" picture. Consecutive jobs may read it.
+/// An open source with its "no signal" picture, which consecutive jobs can share.
 class OpenedSource {
 public:
-    /// Opens the source. Throws as open_source() does, also if `stop` is triggered meanwhile.
+    /// Opens the source. Throws as open_source() does, also if a stop is requested meanwhile.
     OpenedSource(const InputOptions& input, bool replace_truth, const std::stop_token& stop);
 
-    /// The source; for one thread at a time.
+    /// Returns the source, which only one thread may use at a time.
     Source& source() { return *source_; }
-    /// Picture that is shown while the source is away.
+    /// Returns the picture that is shown while the source is away.
     NoSignal& no_signal() { return no_signal_; }
-    /// Ends the current read and all later ones; from any thread.
+    /// Ends the current read and all later ones. Callable from any thread.
     void stop() { stop_.request_stop(); }
 
 private:
@@ -153,41 +154,42 @@ private:
     std::unique_ptr<Source> source_;
 };
 
-/// Returns a source's name without private parts: no folders of this machine, and no user, password or query of a URL.
+/// Returns a source's name without private parts: folders of this machine, and a URL's user, password and query.
 std::string public_name(const std::string& source);
 
-/// Opens the stream of a framewire server as a live source. Each frame of the server's source is returned once, when
-/// every block of the picture belongs to it; refinements are skipped. Throws as net::Client does.
+/// Opens the stream of a framewire server as a live source. Each frame of the server's source is returned once, as soon
+/// as all blocks of the picture belong to it; refinements are skipped. Throws as net::Client does.
 std::unique_ptr<Source> open_stream_source(const net::StreamAddress& address, const StreamAccess& access,
                                            const SourceOptions& options);
 
-/// Position of a job in its time range: decides which frames belong to the range, and checks that they are the frames
-/// that the range was planned with. For one thread.
+/// Tracks the position of a job in its time range: decides which frames belong to the range, and checks that they are
+/// the frames for which the range was planned. Not thread-safe.
 class SegmentPosition {
 public:
     /// Position of a frame relative to the range.
     enum class Is { before, within, behind };
 
-    /// `input` must have a time range. `name` is the source's name for messages.
+    /// `input` must have a time range. `name` is the source's name in messages.
     SegmentPosition(const InputOptions& input, std::string name);
 
-    /// The time range.
+    /// Returns the time range.
     const FileSegment& segment() const { return segment_; }
 
-    /// Starts at the first frame that filters and detectors see. `damaged` is Source::damaged() then.
+    /// Begins with the first frame that filters and detectors see. `damaged` is the value of Source::damaged() at that
+    /// moment.
     void begin(std::int64_t damaged);
-    /// Returns the position of the frame that was just read and sets its number. Throws Error{config} if frames are
-    /// missing or surplus before it. Throws Error{source_lost} if the frame is after the range and the source reports
-    /// more damage than at the start.
+    /// Sets the number of the frame that was just read and returns its position. Throws Error{config} if there are too
+    /// few or too many frames before it. Throws Error{source_lost} if the frame is after the range and the source
+    /// reports more damage than at the start.
     Is take(FrameTime& time, std::int64_t damaged);
-    /// Call it at the source's end. Throws Error{config} if frames are missing.
+    /// Checks the number of frames when the source has ended. Throws Error{config} if frames are missing.
     void end();
 
-    /// Returns the position of the frame with this number at the rate that filters produce.
+    /// Returns the position of frame `number`, counted at the rate that the filters produce.
     Is at_rate(std::int64_t number) const;
 
 private:
-    // Throws unless `too_many` is 0.
+    // Throws unless `too_many`, the number of surplus frames, is 0.
     void require(std::int64_t too_many) const;
 
     FileSegment segment_;
@@ -196,36 +198,36 @@ private:
     std::int64_t rated_begin_ = 0, rated_end_ = std::numeric_limits<std::int64_t>::max();
 };
 
-/// Returns the time at which the first frame of the range is written, rounded down to whole seconds. Parts of a video
-/// file begin at this time.
+/// Returns the time at which the first frame of the range is written, rounded down to whole seconds. Video files of the
+/// parts begin at this time.
 double whole_seconds_before(const InputOptions& input);
 
-/// Returns InputOptions::fps as a fraction in thousandths; empty if no rate is requested.
+/// Returns InputOptions::fps as a fraction with denominator 1000; empty if no rate is requested.
 inline std::optional<Rational> asked_rate(double fps) {
     if (fps <= 0) return std::nullopt;
     return Rational{std::llround(fps * 1000), 1000};
 }
 
-/// Converts a source's frames to another rate by repeating and skipping them, as FFmpeg's filter `fps` does
-/// (FpsSchedule). Reads one frame ahead, because the next frame's time decides how long the current one lasts. For one
-/// thread.
+/// Converts a source's frames to another rate by repeating and skipping frames, as FFmpeg's filter `fps` does
+/// (FpsSchedule). Reads one frame ahead, because the next frame's time determines how long the current one lasts. Not
+/// thread-safe.
 class FrameResampler {
 public:
     /// A frame of the source.
     struct Picture {
         HostImage image;
         FrameTime time{};
-        /// Native frame instead of the image.
+        /// Native frame that replaces the image.
         std::shared_ptr<const NativeFrame> own{};
-        /// See InputFrame.
+        /// False if the source is away, see InputFrame.
         bool signal = true;
     };
 
     /// Reads the source's next frame. Returns false at its end.
     using Read = std::function<bool(Picture& picture)>;
 
-    /// `own` is the source's nominal rate; it is the duration of a last frame that has none of its own. If
-    /// `everything`, capture() also returns the frames that the new rate skips.
+    /// `own` is the source's nominal rate; the last frame lasts at least 1 / `own` seconds. If `everything` is true,
+    /// capture() also returns the frames that the new rate skips.
     FrameResampler(const Shape& shape, Rational own, Rational wanted, bool everything, Read read);
 
     /// Description of a captured frame.
@@ -234,23 +236,23 @@ public:
         std::int64_t reading = 0;
         /// False if the new rate skips this frame.
         bool at_rate = true;
-        /// See InputFrame.
+        /// False if the source is away, see InputFrame.
         bool signal = true;
-        /// Native frame instead of the image.
+        /// Native frame that replaces the image.
         std::shared_ptr<const NativeFrame> own{};
     };
-    /// Returns the next frame with its time and number at the new rate; false at the end. If reading throws, the frames
-    /// before are returned first, then the exception is thrown.
+    /// Returns the next frame with its time and number at the new rate, or false at the end. If reading throws, the
+    /// frames before the error are returned before it is rethrown.
     bool capture(HostView<std::uint8_t> image, FrameTime& time, Given& given);
 
     /// Resets the schedule after a seek of the source.
     void begin_again();
 
-    /// The new rate.
+    /// Returns the new rate.
     const Rational& rate() const { return schedule_.rate(); }
 
 private:
-    // Reads into `next_`; keeps an exception for later. Returns has_next_.
+    // Reads into `next_` and stores an exception for later. Returns has_next_.
     bool read_next();
     bool go_on();
 
@@ -260,18 +262,19 @@ private:
     Read read_;
     Picture current_, next_;
     bool has_next_ = false, began_ = false;
-    // For current_: its number, how many more times it is returned, and whether it was returned at all.
+    // State of current_: its number in the source, how often it is still to be returned, and whether it has been
+    // returned at all.
     std::int64_t reading_ = 0, left_ = 0;
     bool given_ = true;
     std::exception_ptr failure_;
 };
 
-/// Meaning of `--rate`: the output decides, frames keep their own times, or they are passed on as soon as they are
-/// available.
+/// When frames are passed on, as set by `--rate`: the output decides, frames keep their own times, or frames are passed
+/// on as soon as they are available.
 enum class PlayRate { by_output, own, max };
 
 /// Parses auto, own, max or a number of frames per second. A number is stored in `options`, and the output then decides
-/// when frames are passed on. Throws Error{usage} that lists `allowed` for any other text.
+/// when frames are passed on. Throws Error{usage} for any other text; the message lists the `allowed` ones.
 PlayRate take_rate(const std::string& text, std::string_view allowed, InputOptions& options);
 
 }  // namespace framewire::jobs

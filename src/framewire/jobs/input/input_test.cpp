@@ -19,7 +19,7 @@ TEST(PublicName, OmitsFoldersUsersAndQueries) {
 
 constexpr Shape shape{1, 1, 1, 1};
 
-// Source whose frames have the given times; their one byte is their number. Then it ends or fails.
+// Source whose frames have the given times and contain one byte, their number. It then ends or fails.
 class Frames {
 public:
     explicit Frames(std::vector<double> times, bool breaks = false) : times_(std::move(times)), breaks_(breaks) {}
@@ -42,7 +42,7 @@ private:
 };
 
 struct Seen {
-    // number in the source
+    // number of the frame in the source
     int frame;
     std::int64_t number;
     double seconds;
@@ -123,7 +123,7 @@ TEST_P(Resampling, EqualsFfmpegsFilter) {
 }
 #endif
 
-// Filters before the change of the rate see every frame, those after it only the frames at the new rate.
+// Filters before the change of the rate see every frame; those after it see only frames at the new rate.
 TEST_P(Resampling, FiltersSeeTheFramesAtTheirPosition) {
     // 12 frames at 3 frames/s
     const auto source = camera();
