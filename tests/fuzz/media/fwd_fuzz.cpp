@@ -1,5 +1,5 @@
-// Malformed recordings, read to their end and from other times, with valid and invalid checksums. Those that the
-// reference reader accepts are read as it reads them.
+// Fuzzes recordings, which are read to their end and from other times, with valid and invalid checksums. Recordings
+// that the reference reader accepts must be read in the same way.
 
 #include "fuzz/memory_file.hpp"
 
