@@ -113,7 +113,7 @@ TEST_F(HogTrain, AModelHoldsItsTrainingParameters) {
     const auto box = people.at(0).at("box");
     EXPECT_NEAR(box.at(0).get<double>() + box.at(2).get<double>() / 2, 112, 8) << found.out;
     EXPECT_NEAR(box.at(1).get<double>() + box.at(3).get<double>() / 2, 80, 8) << found.out;
-    // --overlap alone selects its grouping method.
+    // --overlap implies --group overlap.
     EXPECT_EQ(find({"--gradient", "central", "--window", "32x32", "--cell", "4", "--overlap", "0.3"}).out, found.out);
 
     // Detections around the object are each other's neighbours; those in noise have none.

@@ -147,7 +147,7 @@ TEST(Patience, RefusesInvalidTimeouts) {
     }
 }
 
-// The "no signal" picture shows the source's address without its password.
+// The text filter draws the source's address without its password.
 TEST(Patience, ThePictureShowsNoPassword) {
     const TemporaryFolder folder;
     const int port = free_port();

@@ -216,7 +216,7 @@ TEST(Serve, BoundedRecordingsStayWithinTheThreshold) {
     EXPECT_LT(bytes[1], bytes[0] * 3 / 4) << "most of so short a stream is its first picture";
 }
 
-// In lockstep mode every frame is sent, so the rate holds however fast the frames are sent.
+// The server sends every frame here, so the rate holds however fast the frames are sent.
 TEST(Serve, HoldsTheRateWithinTheReportedThreshold) {
     const TemporaryFolder folder;
     const std::string noisy = "synth:size=160x120:fps=20:noise=8:objects=3:seed=3";

@@ -39,8 +39,8 @@ protected:
         ASSERT_FALSE(first_.empty());
     }
     std::string input() const { return folder_ / "in.y4m"; }
-    // Returns the bytes that the program writes when the command prefix `way` starts it. Its input is the file, or
-    // `from` if not empty, which is made with the same prefix.
+    // Returns the bytes that the program writes when the command prefix `way` starts it. Its input is `from`, or
+    // input() if `from` is empty.
     std::string made(const Arguments& way, const std::string& from = "") const {
         const auto path = folder_ / ("out" + std::string(GetParam()));
         expect_made(joined(way, framewire({"run", "-y", "--backend", "cpu", "--progress", "none", "-i",

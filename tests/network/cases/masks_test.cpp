@@ -198,7 +198,7 @@ void Masked::run(bool relayed) {
         while (!is_over) watched.push_back(watching.next());
     });
     for (const auto& viewer : viewers) EXPECT_TRUE(viewer->wait_for_frames(1));
-    // Less bandwidth than the stream needs.
+    // Give the line less bandwidth than the stream needs.
     link->set(line_settings(mode_ == "lossless" ? "queue=50:rate=1M" : "queue=50:rate=200k"));
     const auto running = start_recording();
     request(true, false, 0);

@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
 /// Returns true if the cases run at their full length and width (FRAMEWIRE_NETWORK_LONG, scripts/test-network.sh)
-/// instead of briefly, as in the merge gate.
+/// instead of in the brief form that scripts/test.sh runs.
 bool long_cases();
 /// Returns the first value in brief runs, the second in long ones.
 template <class T>
