@@ -203,8 +203,8 @@ bool is_picture(ByteSpan packed) {
 ByteSpan frame_mark() { return frame_begins; }
 ByteSpan index_mark() { return index_begins; }
 
-// Fills in the checksum field last; it covers the rest of the header and the directory. Blocks have their own checksums
-// after the packed bytes.
+// Fills in the checksum field last; it covers the header after this field, and the directory. Blocks have their own
+// checksums after the packed bytes.
 void put_frame(const FrameHead& head, ByteSpan packed, std::span<const codec::CodedBlock> blocks,
                const ThreadPool& pool, Bytes& out) {
     std::size_t block_bytes = 0;

@@ -33,7 +33,7 @@ public:
     /// Appends one array with as many values as the shape. Throws Error{usage} if count or type differ, or on a second
     /// array in a file that does not grow; throws Error{io}.
     void write(const float* values, std::size_t count);
-    /// Appends one array of whole numbers; see above.
+    /// Appends one array of whole numbers, with the same errors.
     void write(const std::int32_t* values, std::size_t count);
     /// Completes the file. Throws Error{usage} if a file that does not grow is empty, and Error{io}.
     void finish(Ending ending = Ending::complete);

@@ -99,7 +99,7 @@ struct SourceKind {
                                                ///< example "raw:"
     std::vector<std::string_view> endings{};   ///< path extensions that identify the kind, in any case
     std::vector<ParameterInfo> parameters{};   ///< parameters written as key=value after colons
-    std::vector<std::string_view> examples{};  ///< texts for -i, shown in the documentation
+    std::vector<std::string_view> examples{};  ///< example texts for -i
     bool has_path = false;                     ///< a path comes before the parameters
     bool named_by_path = false;                ///< a bare path to an existing entry names this kind; may be written as
                                                ///< `file://`
