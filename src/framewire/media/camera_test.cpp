@@ -221,7 +221,7 @@ TEST_F(CameraControlsTest, UsesTheChainForOtherSources) {
 TEST_F(CameraControlsTest, ReportsSettingsThatCannotBeApplied) {
     camera.add(V4L2_CID_BRIGHTNESS, -64, 64, 1, 5);
     Pipeline pipeline("gray", camera_source());
-    EXPECT_EQ(camera.writes, 0);  // without `adjust` in the chain the camera is not used
+    EXPECT_EQ(camera.writes, 0);  // the camera is not used if the chain has no `adjust`
     EXPECT_EQ(pipeline.panel.set(everything), (Adjustment{.contrast = 2.5, .saturation = 0.5, .gain = 8}));
     EXPECT_EQ(camera.writes, 1);
     EXPECT_THROW(pipeline.panel.set({.brightness = 0, .gain = 9}), Error);

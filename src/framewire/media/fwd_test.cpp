@@ -211,7 +211,7 @@ TEST(FwdDamage, LostFramesAreReportedAndSkipped) {
     EXPECT_EQ(log.lines(), 1) << log.text();
 }
 
-// Longer parts of the file are missing.
+// Longer parts of the file are overwritten.
 TEST(FwdDamage, ContinuesAfterAGap) {
     const Film film(":mode=bounded:key=0.16", {1, 40, 70, 3}, 12);
     const auto at = [&](std::size_t frame) { return static_cast<std::size_t>(film.plain.frames[frame].offset); };

@@ -141,7 +141,7 @@ private:
 
     // Properties of one page.
     struct Page {
-        Shape shape{};  // as stored
+        Shape shape{};  // shape as stored
         Orientation orientation{};
     };
 

@@ -42,7 +42,7 @@ public:
     std::vector<std::int64_t> existing() const;
 
 private:
-    std::string folder_;  // with the trailing slash
+    std::string folder_;  // folder with the trailing slash
     std::string before_;
     int digits_ = 0;
     std::string after_;

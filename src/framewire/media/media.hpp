@@ -131,7 +131,7 @@ struct SinkOptions {
     std::chrono::milliseconds longest_held_back{500};
     /// File whose audio, subtitles, chapters and metadata are copied to the output.
     std::optional<MediumFile> medium{};
-    bool audio = true;        ///< if false, the audio is not copied
+    bool audio = true;        ///< copies the audio, too
     bool to_the_end = false;  ///< lets copied streams continue after the last frame, as in the medium
     /// Bound of the difference stream from which the frames come: no byte differs by more from the frame that was
     /// encoded. A recording of such a source is then lossless unless its mode or threshold is specified, so that errors

@@ -398,7 +398,7 @@ TEST(Missing, IsReportedAsNoInput) {
     EXPECT_EQ(read_video(folder / "a.bgr").error, ErrorCode::usage);
 }
 
-// Paths of every form that the system cannot examine.
+// Every kind of name is tried at paths that the system cannot examine.
 TEST(Missing, IsReportedIfThePathCannotBeExamined) {
     const TemporaryFolder folder;
     std::filesystem::create_symlink(folder / "loop", folder / "loop");

@@ -24,7 +24,7 @@ namespace {
 // Values are written as they are in memory, so the host must be little-endian.
 static_assert(std::endian::native == std::endian::little);
 
-constexpr std::size_t header_text_bytes = NpyFile::header_bytes - 10;  // without magic, version and length field
+constexpr std::size_t header_text_bytes = NpyFile::header_bytes - 10;  // size without magic, version and length field
 
 // Returns the number of values in an array of a shape.
 std::size_t count_of(const std::vector<std::int64_t>& shape) {

@@ -126,7 +126,7 @@ private:
     };
     using Token = std::variant<std::string, Digits>;
 
-    std::string folder_;         // with the trailing slash
+    std::string folder_;         // folder with the trailing slash
     std::string format_;         // strftime format, without the extension
     std::string ending_;         // extension with its dot
     std::vector<Token> tokens_;  // tokens of the format

@@ -59,7 +59,7 @@ inline std::int64_t even_frame_at(double seconds, Rational rate, std::int64_t fr
 struct FrameTimes {
     std::vector<double> seconds{};       ///< times of all frames in order, as in FrameTime::seconds
     std::vector<std::size_t> entries{};  ///< indices of key frames, at which reading can start; ascending
-    std::optional<MediumFile> medium{};  ///< see SourceInfo
+    std::optional<MediumFile> medium{};  ///< source file, if it is a single video file
     std::string unknown{};               ///< reason why the times are unknown; empty if they are known
 };
 

@@ -61,7 +61,7 @@ Figures::Figure Figures::make_figure(int number, std::uint64_t seed) const {
     Figure figure{number + 1, cast[static_cast<std::size_t>(number % 5)], key, 250'000 + number * 800'000, {}};
     if (number % 10 == 7) figure.kind = Kind::robot;
 
-    std::int64_t speed = 0;  // per second
+    std::int64_t speed = 0;  // distance per second
     switch (figure.kind) {
         case Kind::person: speed = 1150 * mm; break;
         case Kind::cat: speed = 900 * mm; break;
@@ -245,7 +245,7 @@ void Figures::draw_person(const Pose& pose) {
     const auto& skin = one_of(skins, hash(key, 6));
     const auto& hair = one_of(hairs, hash(key, 7));
     const auto shoe = rgb(48, 42, 40);
-    const auto scale = 92 + pick(hash(key, 8), 16);  // per cent
+    const auto scale = 92 + pick(hash(key, 8), 16);  // body size in per cent
     const auto cm = scale * 10 * mm / 100;
     // Legs and arms swing with the stride; the body rises twice per stride.
     const auto swing = sine(pose.stride) * 26 * cm / 4096;

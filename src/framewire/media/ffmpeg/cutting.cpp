@@ -95,7 +95,7 @@ private:
     AVStream* stream_ = nullptr;
     PacketPointer packet_ = make_packet();
     std::int64_t first_ = 0, last_ = INT64_MIN;
-    std::vector<std::int64_t> frames_, entries_;  // in ticks of the stream's time base
+    std::vector<std::int64_t> frames_, entries_;  // times in ticks of the stream's time base
     FrameTimes times_;
 };
 

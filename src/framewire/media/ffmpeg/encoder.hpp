@@ -140,8 +140,8 @@ private:
     CodecPointer context_;
     YuvCoding coding_;
     FramePointer frame_;
-    std::unique_ptr<GifPalette> palette_;       // only for formats with a palette
-    std::unique_ptr<HardwareFrames> hardware_;  // only for encoders that read device memory
+    std::unique_ptr<GifPalette> palette_;       // set only for formats with a palette
+    std::unique_ptr<HardwareFrames> hardware_;  // set only for encoders that read device memory
     PacketPointer packet_ = make_packet();
     PictureConverter converter_;
 };

@@ -444,7 +444,7 @@ bool FfmpegInput::begin_again() {
         stream_ = stream;
         return false;
     }
-    decoder.reset();  // until here the decoder may raise the alarm
+    decoder.reset();  // the decoder may raise the alarm up to here
     draining_ = false;
     seen_key_ = false;
     errors_in_a_row_ = 0;

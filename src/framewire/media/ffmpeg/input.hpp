@@ -272,14 +272,14 @@ private:
     std::int64_t given_since_seek_ = 0;  // frames since the last seek, or since opening
     std::int64_t read_before_seek_ = 0;
     PacketPointer packet_ = make_packet();
-    std::optional<StreamSplices> splices_;  // only for formats that have splices
-    std::optional<PacketReader> reader_;    // only if every frame of a live source is kept
-    FramePointer ahead_ = make_frame();     // for files: the frame after the one returned, if `ahead_progress_`
+    std::optional<StreamSplices> splices_;  // set only for formats that have splices
+    std::optional<PacketReader> reader_;    // set only if every frame of a live source is kept
+    FramePointer ahead_ = make_frame();  // frame after the returned one, for files; valid if `ahead_progress_` is set
     std::optional<Progress> ahead_progress_;
     // Number of further packets after which a suspected packet counts as damage; a splice before that explains the
     // mark.
     int suspected_for_ = 0;
-    std::chrono::milliseconds patience_{};  // per frame
+    std::chrono::milliseconds patience_{};  // maximum time to wait for one frame
     bool live_ = false;
     bool late_ = false;  // the reader timed out
     Rational rate_{30, 1};

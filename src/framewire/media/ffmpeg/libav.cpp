@@ -3,8 +3,8 @@
 #include "framewire/core/log.hpp"
 #include "framewire/core/text.hpp"
 
-// Uses FFmpeg's log as a source of information. It reports damage that FFmpeg's API does not, and the reason behind an
-// error number. Lines are attributed to the thread that logs them, and damage to the decoder that logs it.
+// Uses FFmpeg's log as a source of information. The log reports damage that FFmpeg's API does not, and the reason
+// behind an error number. Lines are attributed to the thread that logs them, and damage to the decoder that logs it.
 
 extern "C" {
 #include <libavdevice/avdevice.h>

@@ -108,11 +108,11 @@ private:
     std::string written_;  // destination of playlist versions: name_, or a file beside it while a finished one exists
     std::string stem_;     // stem of segment names
     OutputFileOptions options_;
-    bool says_end_;  // whether each version ends with EXT-X-ENDLIST
+    bool says_end_;  // each version ends with EXT-X-ENDLIST
     CallbackFailure& failure_;
     std::map<AVIOContext*, std::unique_ptr<OutputIo>> opened_;
     bool given_up_ = false;
-    bool replaced_ = false;                       // whether the existing playlist was replaced
+    bool replaced_ = false;                       // the existing playlist was replaced
     std::vector<std::string> replaced_segments_;  // segments of the replaced playlist
     std::int64_t bytes_ = 0;
 };

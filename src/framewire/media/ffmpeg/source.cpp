@@ -497,7 +497,7 @@ private:
     std::shared_ptr<FfmpegInput> input_;  // shared with calls that may be abandoned
     SourceInfo info_;
     FramePointer frame_ = make_frame();
-    FramePointer last_ = make_frame();  // for live sources with drawn losses: the last frame read
+    FramePointer last_ = make_frame();  // last frame read, for live sources with drawn losses
     Orientation last_orientation_{};
     bool have_frame_ = false;          // frame_ waits to be read
     bool has_time_ = false;            // last_seconds_ is the time of frame_
