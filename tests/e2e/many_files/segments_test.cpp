@@ -343,7 +343,7 @@ TEST_F(Segments, WarmUpLearningModels) {
     EXPECT_EQ(lines, 300);
 }
 
-// Other segment boundaries, warm-up and sound options give other outputs.
+// Changing segment boundaries, warm-up or sound options gives other outputs.
 TEST_F(Segments, AreRecreatedWhenTheirOptionsChange) {
     const auto a = beep();
     const auto made = [&](const Arguments& more) {

@@ -84,8 +84,8 @@ void misbehave(std::uint16_t port, std::uint32_t seed, const std::atomic<bool>& 
         auto peer = RawConnection::connect(port, 4096, from());
         const auto& said = words[random() % words.size()];
         switch (random() % 5) {
-            case 0: break;  // sends nothing: a flood of such connections, or a slow one
-            case 1:         // a slow reader, who takes a byte of what it is sent
+            case 0: break;  // sends nothing, like a flood of connections or a slow peer
+            case 1:         // reads slowly: one byte of what it is sent
                 peer.send(net::viewer_hello({.stream = "main"}));
                 peer.read(1, 10ms);
                 break;

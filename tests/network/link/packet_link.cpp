@@ -25,8 +25,8 @@
 namespace framewire::network {
 namespace {
 
-constexpr std::array<const char*, 2> addresses{"10.213.18.1", "10.213.18.2"};  // of the servers' and of the viewers'
-                                                                               // side
+// Addresses of the servers' side and of the viewers' side.
+constexpr std::array<const char*, 2> addresses{"10.213.18.1", "10.213.18.2"};
 constexpr std::size_t packet_limit_bytes = 2048;
 
 [[noreturn]] void give_up(const char* what) { throw std::system_error(errno, std::generic_category(), what); }

@@ -84,8 +84,9 @@ private:
 
     Line line_;
     std::mutex mutex_;
-    std::vector<std::pair<Descriptor, std::uint16_t>> listeners_;  // with the servers' ports; guarded by the mutex
-    std::map<int, Carried> carried_;                               // used only by the thread
+    std::vector<std::pair<Descriptor, std::uint16_t>>
+        listeners_;                   // listeners and their servers' ports; guarded by the mutex
+    std::map<int, Carried> carried_;  // used only by the thread
     int come_ = 0;
     std::array<int, 2> last_{};  // owner of the last segment per direction
     std::jthread thread_{[this](const std::stop_token& stop) { carry(stop); }};
