@@ -1,5 +1,5 @@
-# Finds the CUDA toolkit as FRAMEWIRE_CUDA requires and enables the language; sets FRAMEWIRE_HAS_CUDA if it is enabled.
-# Builds for the GPUs in CMAKE_CUDA_ARCHITECTURES or, if it is not set, for those that FRAMEWIRE_GPUS selects.
+# Finds the CUDA toolkit according to FRAMEWIRE_CUDA and enables the language; sets FRAMEWIRE_HAS_CUDA if CUDA is enabled.
+# Builds for the GPUs in CMAKE_CUDA_ARCHITECTURES or, if that is not set, for the GPUs that FRAMEWIRE_GPUS selects.
 set(FRAMEWIRE_GPUS HERE CACHE STRING
     "HERE builds for this machine's GPUs, for all where there is none; ALL for all since Turing; CHECK tries to compile for all")
 set_property(CACHE FRAMEWIRE_GPUS PROPERTY STRINGS HERE ALL CHECK)
@@ -15,10 +15,10 @@ function(framewire_choose_architectures)
     if(FRAMEWIRE_GPUS STREQUAL "HERE" AND CMAKE_CUDA_ARCHITECTURES_NATIVE)
         set(architectures ${CMAKE_CUDA_ARCHITECTURES_NATIVE})
     elseif(FRAMEWIRE_GPUS STREQUAL "CHECK")
-        # Every later GPU accepts code for compute_75, within the same limits: the sources are compiled to one
+        # Every later GPU accepts code for compute_75, within the same limits. The sources are therefore compiled to one
         # intermediate code, which the assemblers of the oldest and the newest GPU check. Only functions that use
-        # features of sm_80 depend on the architecture (tests/cuda_objects_test.sh enforces this). They are compiled
-        # here, for all GPUs.
+        # features of sm_80 depend on the architecture (tests/cuda_objects_test.sh enforces this); these are compiled
+        # here for all GPUs.
         set(architectures OFF)
         list(GET all 0 oldest)
         list(GET all -1 newest)
@@ -31,11 +31,11 @@ function(framewire_choose_architectures)
             COMMAND_ERROR_IS_FATAL ANY)
         string(APPEND CMAKE_CUDA_FLAGS " -gencode arch=compute_${oldest},code=[sm_${oldest},sm_${newest}]")
         set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS}" PARENT_SCOPE)
-        # Without the host part, which any other build compiles.
+        # Leave out the host part, which every other build compiles.
         string(REPLACE "<CUDA_COMPILE_MODE>" "-fatbin" rule "${CMAKE_CUDA_COMPILE_OBJECT}")
         set(CMAKE_CUDA_COMPILE_OBJECT "${rule}" PARENT_SCOPE)
     else()
-        # The last one without -real: its PTX serves future GPUs.
+        # The last architecture has no -real: its PTX serves future GPUs.
         list(POP_BACK all last)
         list(TRANSFORM all APPEND -real)
         set(architectures ${all} ${last})

@@ -22,7 +22,7 @@ endif()
 if(FRAMEWIRE_VIEWER)
     pkg_check_modules(sdl2 REQUIRED sdl2)  # loaded when a window is opened (view/window/sdl_functions.hpp)
     find_library(IMGUI_LIBRARY imgui REQUIRED)
-    find_library(STB_LIBRARY NAMES libstb.a stb REQUIRED)  # imgui reads fonts with it
+    find_library(STB_LIBRARY NAMES libstb.a stb REQUIRED)  # used by imgui to read fonts
     find_path(IMGUI_INCLUDE imgui.h PATH_SUFFIXES imgui REQUIRED)
     add_library(imgui INTERFACE IMPORTED)
     target_include_directories(imgui SYSTEM INTERFACE ${IMGUI_INCLUDE})

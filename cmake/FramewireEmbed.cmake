@@ -1,5 +1,5 @@
-# framewire_embed(TARGET HEADER NAMESPACE FILES path=file ...): adds a source to TARGET that defines embedded_files() of
-# HEADER with the bytes of each file at build time. `path` is the path under which a server serves it.
+# framewire_embed(TARGET HEADER NAMESPACE FILES path=file ...): adds a source to TARGET that defines embedded_files(), as
+# declared in HEADER, with the bytes of each file at build time. A server serves the file under `path`.
 function(framewire_embed target)
     cmake_parse_arguments(arg "" "HEADER;NAMESPACE" "FILES" ${ARGN})
     set(types_html "text/html; charset=utf-8")
@@ -55,8 +55,8 @@ ${table}    }};
     target_sources(${target} PRIVATE ${source})
 endfunction()
 
-# framewire_page_files(VARIABLE): the page's files in web/, in the form that framewire_embed() expects. Empty without a
-# page; without the plots if web/node_modules does not have them.
+# framewire_page_files(VARIABLE): sets VARIABLE to the page's files in web/, in the form that framewire_embed() expects.
+# The list is empty in a build without the page, and lacks the plots if web/node_modules does not have them.
 function(framewire_page_files variable)
     set(web ${PROJECT_SOURCE_DIR}/web)
     set(files "")

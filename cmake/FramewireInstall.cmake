@@ -1,5 +1,5 @@
-# cmake --install: the program with its manual page and completions, the libraries with their public headers, and
-# packages for find_package(framewire) and pkg-config.
+# Defines what `cmake --install` installs: the program with its manual page and completions, the libraries with their
+# public headers, and packages for find_package(framewire) and pkg-config.
 include(CMakePackageConfigHelpers)
 get_property(libraries GLOBAL PROPERTY FRAMEWIRE_LIBRARIES)
 install(TARGETS framewire RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -25,8 +25,8 @@ if(NOT CMAKE_CROSSCOMPILING)
     install(FILES ${pages}/framewire.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
-# framewire.pc lists all libraries, dependents first, as a static linker needs them. For static libraries it also lists
-# what they are linked with; shared ones know their dependencies.
+# framewire.pc lists all libraries, dependents first, which is the order that a static linker needs. For static libraries it
+# also lists what they are linked with; shared libraries know their dependencies.
 set(pc_libraries "")
 foreach(library IN LISTS libraries)
     list(PREPEND pc_libraries -l${library})

@@ -1,7 +1,7 @@
 # Common settings of all targets: one warning level, one language level, sanitizers in one place.
 include(GNUInstallDirs)
 
-# Static libraries each contain CUDA's runtime, of which the linker keeps one; shared libraries need a shared one.
+# Each static library contains CUDA's runtime, of which the linker keeps one copy; shared libraries need a shared runtime.
 set(FRAMEWIRE_CUDA_RUNTIME Static)
 set(FRAMEWIRE_CUDART CUDA::cudart_static)
 if(BUILD_SHARED_LIBS)
@@ -18,10 +18,10 @@ add_library(framewire::options ALIAS framewire_options)
 target_compile_features(framewire_options INTERFACE cxx_std_20)
 target_compile_options(framewire_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wconversion;-Wshadow;-Wnon-virtual-dtor>
-    # Given as a flag: CMake 3.25 does not know that nvcc 12 and later support C++20.
+    # The standard is set by a flag, because CMake 3.25 does not know that nvcc 12 and later support C++20.
     $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=-Wall;-Xcudafe;--diag_suppress=177;-lineinfo>)
 if(CMAKE_UNITY_BUILD)
-    # Joined sources are included, and GCC treats the contents of their unnamed namespaces as those of a header.
+    # Joined sources are included, so GCC treats the contents of their unnamed namespaces like those of a header.
     target_compile_options(framewire_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
     # Joined sources need up to a gigabyte anyway. GCC's garbage collection of the first 600 MB takes up to a tenth of
     # its time.
@@ -30,8 +30,8 @@ endif()
 # With -O3, GCC 12 warns about strings and vectors that are built in the usual ways (its bugs 105329 and 105562).
 target_compile_options(framewire_options INTERFACE
     $<$<AND:$<CONFIG:Release>,$<COMPILE_LANG_AND_ID:CXX,GNU>>:-Wno-restrict;-Wno-stringop-overflow>)
-# ccache identifies sources by their paths in the project (CMakePresets.json). Debug information must then use them,
-# too, or a clone in another folder would have no cache hits.
+# ccache identifies sources by their paths in the project (CMakePresets.json). Debug information must use the same
+# paths, or a clone in another folder would have no cache hits.
 if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES ccache)
     target_compile_options(framewire_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.>)
 endif()
@@ -50,7 +50,7 @@ if(FRAMEWIRE_SANITIZE)
     target_link_options(framewire_options INTERFACE -fsanitize=${FRAMEWIRE_SANITIZE})
 endif()
 
-# Keeps sources out of CMAKE_UNITY_BUILD that Highway compiles once for each instruction set, by including them again.
+# Excludes sources from CMAKE_UNITY_BUILD that Highway compiles once per instruction set, by including them again.
 function(framewire_keep_simd_alone target)
     get_target_property(sources ${target} SOURCES)
     list(FILTER sources INCLUDE REGEX "\\.cpp$")
@@ -64,7 +64,7 @@ endfunction()
 
 # framewire_library(NAME [TALK] SOURCES ... [CUDA_SOURCES ...] [HEADERS ...] [DEPENDS ...] [PRIVATE ...])
 # Defines one layer of the library as target framewire::NAME. CUDA_SOURCES are ignored in a build without CUDA. HEADERS are the
-# public headers with everything that they include: only these are installed. BUILD_SHARED_LIBS makes it shared instead of static.
+# public headers with everything that they include: only these are installed. BUILD_SHARED_LIBS makes the library shared.
 # TALK is for a layer without loops over pixels: -O1 in developer builds, which compiles in three quarters of -O2's time.
 function(framewire_library name)
     cmake_parse_arguments(arg "TALK" "" "SOURCES;CUDA_SOURCES;HEADERS;DEPENDS;PRIVATE" ${ARGN})
@@ -77,7 +77,7 @@ function(framewire_library name)
             CUDA_RUNTIME_LIBRARY ${FRAMEWIRE_CUDA_RUNTIME} CUDA_RESOLVE_DEVICE_SYMBOLS OFF)
         target_link_libraries(${target} PRIVATE ${FRAMEWIRE_CUDART})
     endif()
-    # Without a symbol for "being built": static and shared libraries use the same objects.
+    # Define no symbol that means "being built", so that static and shared libraries use the same objects.
     set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON DEFINE_SYMBOL ""
         VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
     if(BUILD_SHARED_LIBS AND NOT FRAMEWIRE_SANITIZE)
@@ -96,7 +96,7 @@ endfunction()
 # framewire_tests(NAME [FORMULAS] SOURCES ... [CUDA_SOURCES ...] [OPTIONS ...] [DEPENDS ...])
 # Defines the tests of one folder as executable NAME_tests, run by ctest; does nothing in a build without tests. FORMULAS is for
 # tests that compute references over whole images, which need -O1. CUDA_SOURCES are ignored in a build without CUDA. OPTIONS are
-# compiler options for all of them.
+# compiler options for all sources.
 function(framewire_tests name)
     if(NOT FRAMEWIRE_TESTS)
         return()
@@ -110,18 +110,18 @@ function(framewire_tests name)
         target_link_libraries(${target} PRIVATE ${FRAMEWIRE_CUDART})
     endif()
     target_link_libraries(${target} PRIVATE ${arg_DEPENDS} framewire::test_kit GTest::gtest GTest::gtest_main framewire::options)
-    # The libraries under test keep their -O2. -O0 compiles in 0.6 of -O1's time, and that in 0.7 of -O2's.
+    # The libraries under test keep their -O2. -O0 compiles in 0.6 of -O1's time, and -O1 in 0.7 of -O2's.
     set(optimisation -O$<BOOL:${arg_FORMULAS}>)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:${optimisation}>
         $<$<COMPILE_LANGUAGE:CXX>:${arg_OPTIONS}>)
-    # Each test file is compiled on its own, so that files need not agree about names.
+    # Each test file is compiled separately, so that names need not be unique across files.
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests UNITY_BUILD OFF)
     add_test(NAME ${name} COMMAND ${target})
     set_tests_properties(${name} PROPERTIES TIMEOUT 900)
 endfunction()
 
-# framewire_runs_program(TARGET): builds the program whenever TARGET is built. With add_dependencies() TARGET's sources
-# would wait for it; with Ninja only its linking waits.
+# framewire_runs_program(TARGET): builds the program whenever TARGET is built. With add_dependencies(), TARGET's sources
+# would wait for the program; with Ninja, only the linking of TARGET waits.
 function(framewire_runs_program target)
     if(CMAKE_GENERATOR MATCHES Ninja)
         set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS $<TARGET_FILE:framewire>)

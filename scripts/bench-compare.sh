@@ -2,9 +2,9 @@
 # Compares this tree's speed with another revision's: both are built and measured in turn, so that other load on the machine
 # affects both alike.
 #   scripts/bench-compare.sh REV [GROUPS OPTIONS...]    as for framewire bench; default: operations --quick
-# FRAMEWIRE_PRESET (dev) is the preset of both builds, FRAMEWIRE_TURNS (3) the number of measurements of each. The other revision
-# is checked out in a git worktree below the build folder and stays there for the next time. Prints the minimum times of each row
-# over all turns, and marks ratios that exceed the variation between turns of one program.
+# FRAMEWIRE_PRESET (dev) is the preset of both builds, FRAMEWIRE_TURNS (3) the number of measurements of each. The other revision is
+# checked out in a git worktree below the build folder and is kept there for the next run. Prints the minimum times of each row over
+# all turns, and marks ratios that exceed the variation between turns of one program.
 set -euo pipefail
 [ $# -ge 1 ] || {
     sed -n '2,8s/^# *//p' "$0" >&2
@@ -68,7 +68,7 @@ for turn in $(seq "$turns"); do
     done
 done
 
-# Identifies rows by their parameters. A program's variation is its slowest turn's median over its fastest turn's.
+# Identifies rows by their parameters. A program's variation is the median of its slowest turn divided by that of its fastest.
 python3 - "$results" "$name" <<'TABLE'
 import glob
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that each C++ source compiles by itself, as a plain `cmake -B build` compiles it: presets join sources, and a unit hides a
+# Checks that each C++ source compiles by itself, as in a plain `cmake -B build`: presets join sources, and a joined unit hides a
 # missing include. Checks the syntax only, without generating code: about ten minutes on two cores. Sources that include generated
 # files are skipped.
 #   FRAMEWIRE_JOBS=2   sources at a time; default: the number of cores

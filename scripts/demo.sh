@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The first thing to run on a fresh clone: installs and builds only what it needs (the preset demo), serves the synthetic camera to
-# two viewers for ten seconds and prints a table of what the stream took. demo-out/viewer.png is the frame that a third viewer
-# got, which connected late.
+# two viewers for ten seconds and prints a table of the stream's bytes. demo-out/viewer.png is the frame that a third viewer
+# received, which connected late.
 #   scripts/demo.sh [--stay] [--cuda] [--h264]
-#     --stay    then serves the camera until Ctrl-C: a page at http://127.0.0.1:7878/
+#     --stay    then serves the camera until Ctrl-C, with a page at http://127.0.0.1:7878/
 #     --cuda    builds the GPU backend, and fails without a CUDA toolkit. Default: if there is an NVIDIA GPU and a toolkit
 #     --h264    adds rows about H.264: the same frames by x264 at the stream's PSNR or better, with their largest error. Needs
 #               ffmpeg, and takes about a minute
@@ -66,10 +66,10 @@ for child in "$server" "${viewers[@]}"; do
 done
 children=()
 
-# Sets h264, the JSON of the table's last rows: the bytes, the PSNR and the largest error of the first x264 file whose PSNR reaches
-# the stream's.
+# Sets h264, the JSON of the table's last rows, to the bytes, the PSNR and the largest error of the first x264 file whose PSNR
+# reaches the stream's.
 compare_with_h264() {
-    # Raw frames of the source, as ffmpeg reads them.
+    # Prints raw frames of the source in a form that ffmpeg reads.
     raw_frames() { "$program" run -i "$source" --frames $frames -o -:format=bgr --progress none 2>/dev/null; }
     local raw=(-f rawvideo -pix_fmt bgr24 -video_size 1280x720 -framerate 30 -i -)
     local wanted crf psnr error
@@ -77,7 +77,7 @@ compare_with_h264() {
     wanted=$(jq .psnr "$out/server.json")
     for crf in 32 30 28 26 24 22 20 18; do
         raw_frames | ffmpeg -v error -y "${raw[@]}" -c:v libx264 -preset veryfast -tune zerolatency -pix_fmt yuv420p -crf $crf "$out/h264.mp4"
-        # PSNR over all bytes; the largest difference that each byte's place had in any frame.
+        # Compute the PSNR over all bytes, and for each byte position the largest difference in any frame.
         raw_frames | ffmpeg -hide_banner -nostats -y "${raw[@]}" -i "$out/h264.mp4" -lavfi \
             "[0]format=gbrp,split[a][c];[1]format=gbrp,split[b][d];[a][b]psnr[p];[c][d]blend=all_mode=difference,lagfun=decay=1[m]" \
             -map '[p]' -f null - -map '[m]' -update 1 -f image2 -c:v rawvideo -pix_fmt bgr24 "$out/h264-differences" 2>"$out/h264.log"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs the Debian 12 packages that are missing, and the npm packages of web/package.json. Prints what it installs; prints
-# nothing and needs no rights if nothing is missing.
+# Installs the Debian 12 packages that are missing, and the npm packages of web/package.json. Prints what it installs. If
+# nothing is missing, prints nothing and needs no privileges.
 #   scripts/deps.sh [--list] [SET...]   default: all
 #     demo      what scripts/demo.sh builds: no FFmpeg, no window, no plots on the page
 #     program   the whole program; includes demo
-#     tests     what the tests, the fuzzers and scripts/format.sh run with; includes program
-#     benches   what the benches compare with, and their plots; includes program
+#     tests     what the tests, the fuzzers and scripts/format.sh need; includes program
+#     benches   what the benches compare with, and what plots them; includes program
 #     all       tests and benches
 # --list prints the Debian packages of the sets and installs nothing. Run as root or with sudo.
 set -euo pipefail
@@ -19,7 +19,7 @@ demo=(
     libmosquitto-dev
     # compiler for the page's decoder (WebAssembly)
     clang-14 wasi-libc libc++-14-dev-wasm32 libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32
-    # scripts/demo.sh prints its table with it
+    # used by scripts/demo.sh to print its table
     jq
 )
 program=(
@@ -35,15 +35,15 @@ tests_and_benches=(
     libopencv-core-dev libopencv-imgproc-dev libopencv-ml-dev libopencv-objdetect-dev libopencv-video-dev
 )
 tests=(
-    # MQTT and NATS brokers; no service of theirs has to run
+    # MQTT and NATS brokers; their services need not run
     mosquitto mosquitto-clients nats-server
-    # a display without a screen, and descriptors to compare with
+    # a display without a screen, and HOG descriptors to compare with
     xvfb xauth xdotool imagemagick python3-skimage
-    # read the metrics, the manual page and the completions
+    # readers of the metrics, the manual page and the completions
     prometheus groff-base mandoc fish zsh
-    # runs the page
+    # browser for the page
     chromium
-    # fuzzers, formatting and the reference of the headers
+    # tools for fuzzing, formatting and the reference of the headers
     clang clang-format libclang-rt-14-dev doxygen
 )
 benches=(
@@ -60,7 +60,7 @@ if [ "${1:-}" = --list ]; then
 fi
 [ $# -gt 0 ] || set -- all
 packages=("${demo[@]}")
-npm=        # whether the npm packages of the page are wanted: "page", or "tests" with what its tests use
+npm=        # npm packages to install: "page" for the page, "tests" for the page and its tests, or none
 for set in "$@"; do
     case $set in
         demo) ;;
@@ -81,7 +81,7 @@ for package in "${packages[@]}"; do
     status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
     [ "$status" = installed ] || missing+=("$package")
 done
-# Debian's npm would replace one from elsewhere.
+# Installs Debian's node and npm only if there are none, because they would replace versions from elsewhere.
 if [ -n "$npm" ]; then
     command -v node >/dev/null || missing+=(nodejs)
     command -v npm >/dev/null || missing+=(npm)
@@ -101,7 +101,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
 fi
 
-# The page's plots, and what the page's tests use.
+# Installs the npm packages: the page's plots, and what the page's tests use.
 [ -n "$npm" ] || exit 0
 web=$(dirname "$0")/../web
 installed=$web/node_modules/.package-lock.json

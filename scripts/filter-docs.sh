@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Generates docs/filters from the built program: a page and a picture for each filter, and their list. The pictures show the same
-# moment of the synthetic camera, before and after the first of the filter's examples.
+# Generates docs/filters from the built program: a page and a picture for each filter, and a list of all filters. The pictures show
+# the same moment of the synthetic camera, before and after the first of the filter's examples.
 #   scripts/filter-docs.sh [NAME...]    redraws only these filters' pictures; default: all
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Formats all sources with .clang-format; with --check, prints the lines that it would change and exits with 1.
-# CLANG_FORMAT names another binary; releases differ, and the reference is Debian 12's, 14.
+# CLANG_FORMAT names another binary. Releases format differently; the reference is release 14 from Debian 12.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sources() { git ls-files -z -- '*.cpp' '*.hpp' '*.cu' '*.cuh'; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the fuzzers with clang and libFuzzer (preset fuzz) and runs each, or the named ones, with the corpus in the source tree.
-# New inputs go to build/fuzz/corpus/NAME/, where the next run continues; findings go to build/fuzz/findings/ as NAME-crash-..., and
-# to tests/fuzz/corpus/NAME/ once they are fixed. Ends with 'N held, N broke'.
+# Builds the fuzzers with clang and libFuzzer (preset fuzz) and runs all, or the named ones, with the corpus in the source tree. New
+# inputs go to build/fuzz/corpus/NAME/, from which the next run continues; findings go to build/fuzz/findings/ as NAME-crash-...,
+# and to tests/fuzz/corpus/NAME/ once they are fixed. Ends with 'N held, N broke'.
 #   scripts/fuzz.sh [SECONDS] [NAME...]     60 seconds each; NAME as in tests/fuzz/*/NAME_fuzz.cpp
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes gpu-bundle/: the CUDA tests, the benches and framewire itself with every library that they need, for an x86-64 Linux machine
-# with only an NVIDIA driver. Media there are y4m, raw, PNG and the synthetic camera.
+# with only an NVIDIA driver. Its media are y4m, raw, PNG and the synthetic camera.
 #   FRAMEWIRE_BUNDLE_ARCHITECTURES="90"   the GPU architectures to build for
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,7 +23,7 @@ cp -r tests/golden tests/golden_test.sh "$bundle/"
 cp scripts/count-tests.sh scripts/run-sanitizer.sh scripts/experiments/hog-experiment.sh bench/profile.sh "$bundle/"
 cp "$(fc-match --format='%{file}' 'DejaVu Sans:style=Book')" "$bundle/test-font.ttf"
 
-# Libraries go beside the programs; those of glibc into a separate folder, for machines with an older glibc.
+# Libraries go beside the programs. Those of glibc go into a separate folder, for machines with an older glibc.
 ldd "$bundle"/bin/* "$bundle"/tests/* | awk '$2 == "=>" && $3 ~ /^\// {print $3} $1 ~ /^\/.*ld-linux/ {print $1}' | sort -u |
     while read -r library; do
         case $(basename "$library") in
@@ -34,8 +34,8 @@ ldd "$bundle"/bin/* "$bundle"/tests/* | awk '$2 == "=>" && $3 ~ /^\// {print $3}
 
 cat >"$bundle/under.sh" <<'UNDER'
 #!/usr/bin/env bash
-# under.sh PROGRAM ARGS...: runs a program of this folder with the libraries beside it, and with the C library beside
-# it, too, if the machine's is older than the one that the program was built with.
+# under.sh PROGRAM ARGS...: runs a program of this folder with the libraries beside it. Also uses the C library beside it
+# if the machine's C library is older than the one with which the program was built.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 case $1 in *.sh) exec "$@" ;; esac # scripts run the programs under this script themselves
 built_with=$(cat "$here/glibc/VERSION")
@@ -69,6 +69,6 @@ BENCHES
 
 chmod +x "$bundle"/*.sh
 
-# The largest dictionary: the test programs share most of their code.
+# Use the largest dictionary, because the test programs share most of their code.
 XZ_OPT=-9 tar -C "$bundle" -cJf "$build/gpu-bundle.tar.xz" .
 echo "gpu-bundle/: $(du -sm "$bundle" | cut -f1) MB, $(du -m "$build/gpu-bundle.tar.xz" | cut -f1) MB packed"

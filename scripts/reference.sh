@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes the reference of the public headers as HTML, and fails if Doxygen warns: about comments that it cannot read, and
-# about classes, functions, types and constants without one. Not asked for: comments on fields of structs, which the
+# Writes the reference of the public headers as HTML, and fails if Doxygen warns about comments that it cannot parse or
+# about classes, functions, types and constants without a comment. Comments are optional on fields of structs, which the
 # comment of the struct may explain, and on copying, moving, destroying and comparing.
 #   scripts/reference.sh [OUT [HEADER...]]     default: build/reference, and the headers that are installed
 #   scripts/reference.sh --headers             prints the headers that are installed
@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-public_headers() { # those after HEADERS in the calls of framewire_library()
+public_headers() { # prints the headers after HEADERS in the calls of framewire_library()
     local list
     for list in src/framewire/*/CMakeLists.txt; do
         awk -v folder="${list%/*}" '

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Part of gpu-bundle/: runs the CUDA tests under each tool of compute-sanitizer (or the named ones), on fewer and smaller shapes.
+# Runs the CUDA tests of gpu-bundle/ under each tool of compute-sanitizer (or the named ones), on fewer and smaller shapes.
 # Each test is a separate process and many run at a time, because a tool keeps one CPU core busy whatever the GPU does. Ends with one
-# line per tool; a test that times out counts neither as passed nor as failed there, but the exit status is 1.
+# line per tool; a test that times out counts neither as passed nor as failed in it, but the exit status is 1.
 #   FRAMEWIRE_JOBS=12                           tests at a time; default: three quarters of the cores
 #   FRAMEWIRE_LIMIT_S=300                       time limit of a test in seconds
 #   FRAMEWIRE_TESTS="./tests/filters_tests"     test programs to run

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Tests many files on a real cluster: Slurm from Debian's packages, four nodes on this machine, its own controller and key, all in
-# namespaces that end with this script. It runs the recipes of docs/with/slurm.md and docs/many-files.md unchanged: an array of
-# tasks over 40 clips, one node killed in the middle, the dependent merge; then GNU parallel. Every output must exist once,
+# Tests runs over many files on a real cluster: Slurm from Debian's packages with four nodes on this machine, its own controller and
+# key, all in namespaces that end with this script. It runs the recipes of docs/with/slurm.md and docs/many-files.md unchanged: an
+# array of tasks over 40 clips, one node killed in the middle, the dependent merge; then GNU parallel. Every output must exist once,
 # complete, and equal to that of a single run.
 #   scripts/test-cluster.sh [PROGRAM]      needs root or sudo, and some minutes; installs what is missing
 set -euo pipefail
@@ -30,7 +30,7 @@ if [ "${1:-}" != --inside ]; then
     folder=$(mktemp -d /tmp/framewire-cluster-XXXXXX)
     trap 'rm -rf "$folder"' EXIT
     install_packages
-    # Separate process, network and host name namespaces: when the first process ends, all end.
+    # Use separate namespaces for processes, network and host name: when the first process ends, all end.
     timeout --foreground 900 unshare --net --uts --pid --mount --fork --kill-child --mount-proc \
         "$0" --inside "$program" "$folder"
     exit
@@ -40,13 +40,13 @@ PATH=$(dirname "$program"):$PATH
 export SLURM_CONF=$folder/etc/slurm.conf
 failures=0
 
-check() { # what, then a command
+check() { # NAME COMMAND...: reports one test the way GoogleTest does
     if "${@:2}"; then echo "[       OK ] Cluster.$1 (0 ms)"; else
         echo "[  FAILED  ] Cluster.$1 (0 ms)"
         failures=$((failures + 1))
     fi
 }
-wait_until() { # seconds, then a command
+wait_until() { # SECONDS COMMAND...: repeats the command until it succeeds
     local end=$((SECONDS + $1))
     until "${@:2}" >/dev/null 2>&1; do
         [ $SECONDS -lt $end ] || {
@@ -117,7 +117,7 @@ kill_node() {
     kill -9 $(printf '%s\n' $processes | sort -un | grep -vxE "1|$$") 2>/dev/null || true
 }
 
-recipe() { # its name in the docs; writes it to a file of that name
+recipe() { # NAME: writes the recipe of that name in the docs to a file of the same name
     awk -v name="<!-- recipe: $1 -->" '$0 == name {found = 1; next} found && /^```/ {if (inside) exit; inside = 1; next} inside' \
         docs/with/slurm.md docs/many-files.md >"$folder/work/$1"
     [ -s "$folder/work/$1" ] || { echo "neither docs/with/slurm.md nor docs/many-files.md has the recipe $1" >&2 && return 1; }

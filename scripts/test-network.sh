@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs the cases of tests/network, random requests to a live camera, and a browser page that is repeatedly stopped, at their full
-# length and width, about forty minutes in all; the gate runs them briefly: 200 viewers of which one is stopped, a minute with a
-# twentieth of the needed bandwidth, ten minutes of connecting and disconnecting. Ends with the figures of the cases and
-# 'N passed, N failed, N skipped'.
+# length and width, about forty minutes in all; scripts/test.sh runs them briefly. They include 200 viewers of which one is stopped,
+# a minute with a twentieth of the needed bandwidth, and ten minutes of connecting and disconnecting. Ends with the figures of the
+# cases and 'N passed, N failed, N skipped'.
 #   scripts/test-network.sh [CASE...]     names, or parts: Crowd, BadLine.Recovers, Killed, Soak, RandomRequests, frozen; default: all
 # FRAMEWIRE_PRESET (dev) is the preset to build. Lines that lose packets need root; their tests are skipped otherwise.
 set -euo pipefail
@@ -14,14 +14,14 @@ ninja -C "$build" network_tests jobs_tests >/dev/null
 
 filter=
 for case in "${@:-}"; do filter+="${filter:+:}*$case*"; done
-# Only these tests of other programs.
+# Selects the tests of other programs that run here.
 requests=
 for case in "${@:-RandomRequests}" "${@:-ImmediateMasks}"; do
     case $case in RandomRequests* | ImmediateMasks*) requests+="${requests:+:}*$case*" ;; esac
 done
 page=
 for case in "${@:-frozen}"; do [ "$case" != frozen ] || page=web/tests/frozen.test.js; done
-# Pictures of some seconds go to files that processes share: in memory if there is room.
+# Processes share files with the pictures of some seconds. Keeps these files in memory if there is room.
 if [ -z "${TMPDIR:-}" ] && room=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) && [ "${room:-0}" -ge 2000000 ]; then
     TMPDIR=$(mktemp -d /dev/shm/framewire-network-XXXXXX)
     export TMPDIR

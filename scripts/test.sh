@@ -6,14 +6,14 @@ cd "$(dirname "$0")/.."
 preset=${1:-dev}
 scripts/deps.sh
 build=build/$preset
-# With an empty cache the preprocessor mode finds nothing, and the depend mode takes a twentieth less time.
+# With an empty cache, the preprocessor mode finds nothing and the depend mode is 5 % faster.
 if [ "$(ccache --print-stats | awk '$1 == "cache_size_kibibyte" { print $2 }')" = 0 ]; then export CCACHE_DEPEND=1; fi
 cmake --preset "$preset" >/dev/null
 ninja -C "$build" all
 
 export TEST_JOBS=4              # many tests wait more than they compute
-export FRAMEWIRE_REQUIRE_DATA=1 # deps.sh has installed all that tests read
-# Tests write thousands of files, some repeatedly, and do not test the disk: in memory if there is room.
+export FRAMEWIRE_REQUIRE_DATA=1 # deps.sh has installed everything that tests read
+# Tests write thousands of files, some repeatedly, and do not test the disk. Keeps the files in memory if there is room.
 if [ -z "${TMPDIR:-}" ] && room=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) && [ "${room:-0}" -ge 4000000 ]; then
     TMPDIR=$(mktemp -d /dev/shm/framewire-tests-XXXXXX)
     export TMPDIR
@@ -21,11 +21,11 @@ if [ -z "${TMPDIR:-}" ] && room=$(df --output=avail -k /dev/shm 2>/dev/null | ta
 fi
 case $preset in asan | tsan) export FRAMEWIRE_TEST_BRIEF=1 TEST_TIMEOUT=${TEST_TIMEOUT:-3600} ;; esac
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
-# ThreadSanitizer's own exit status, 66, is the program's for a missing input.
+# Changes ThreadSanitizer's exit status, which by default is 66, the program's status for a missing input.
 export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/tests/tsan.suppressions:allocator_may_return_null=1:exitcode=99}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.suppressions:print_suppressions=0}
-# The slowest tests start first. The end-to-end tests, in three shards, and the network tests mostly wait; beside them
-# the benches compile, and the filters' tests compute.
+# The slowest tests start first. The end-to-end tests, in three shards, and the network tests mostly wait; meanwhile the
+# benches compile and the filters' tests compute.
 tests=$build/tests
 first=("$tests/e2e_tests@1/3" "$tests/e2e_tests@2/3" "$tests/network_tests")
 next=("$tests/e2e_tests@3/3" "$tests/filters_tests")
@@ -34,9 +34,9 @@ for program in "$tests"/*_tests; do
     case ${program##*/} in e2e_tests | network_tests | filters_tests) ;; *) last+=("$program") ;; esac
 done
 if [ "$preset" = dev ]; then
-    # Not GoogleTest: the benches, the recorded results, the format and the layering of the sources, retired words, how tests are
-    # counted, the reference of the headers, what the demo installs and builds, the plots, the documents, what CUDA sources compile
-    # for, the installed package as another project uses it, and what runs in browsers.
+    # These tests do not use GoogleTest: the benches, the recorded results, the format and the layering of the sources, retired
+    # words, how tests are counted, the reference of the headers, what the demo installs and builds, the plots, the documents, what
+    # CUDA sources compile for, the installed package as another project uses it, and what runs in browsers.
     first+=(tests/benches_test.sh)
     next+=(tests/web_test.sh tests/golden_test.sh tests/consumers/consumer_test.sh tests/cuda_objects_test.sh)
     last+=(tests/format_test.sh tests/layering_test.sh tests/words_test.sh tests/count_tests_test.sh tests/reference_test.sh

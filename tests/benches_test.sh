@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Checks that the benches compile, which no other target builds, and that their own checks pass; nothing is timed. Other
-# tests run at the same time, many of which wait more than they compute. Reports the way GoogleTest does.
+# tests run at the same time, but many of them wait more than they compute. Reports the way GoogleTest does.
 cd "$(dirname "$0")/.." || exit 1
 build=build/dev
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 result=0
-report() { # NAME STATUS: one test
+report() { # NAME STATUS: reports one test the way GoogleTest does
     if [ "$2" -eq 0 ]; then
         echo "[       OK ] Benches.$1 (0 ms)"
     else
@@ -20,7 +20,7 @@ ninja -C $build framewire framewire-bench opencv-detection-curve train-models >"
 report Compile $?
 [ $result -eq 0 ] || exit 1
 
-# The subcommand passes every argument on, and the usage text has each group.
+# The subcommand must pass every argument on, and the usage text must list each group.
 $build/framewire bench --help >"$work/log" 2>&1 && $build/framewire bench --list >>"$work/log" 2>&1
 status=$?
 for group in operations ladders peers jobs limits proofs; do
@@ -42,7 +42,7 @@ cp $build/framewire "$work/"
 [ $? -eq 78 ] && grep -q "framewire-bench" "$work/log"
 report MissingProgramIsReported $?
 
-# Checks the build's own warnings: it refuses a build without optimisation, of type Debug, or with sanitizers.
+# Checks that a bench reports builds without optimisation, of type Debug, or with sanitizers.
 flaw_of() { # FLAGS...: prints what a program compiled with these flags reports about itself
     echo '#include "kit/build.hpp"
 #include <cstdio>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the gate's own arithmetic: what scripts/count-tests.sh reports for programs that pass, fail, skip, crash, hang
+# Tests how the gate counts: what scripts/count-tests.sh reports for programs that pass, fail, skip, crash, hang
 # or do nothing.
 cd "$(dirname "$0")/.." || exit 1
 folder=$(mktemp -d)

@@ -23,7 +23,7 @@ guard='__CUDA_ARCH__ >= 800$'
 {
     grep -rnE '__CUDA_ARCH__' src --include='*.cu' --include='*.cuh' --include='*.hpp' |
         grep -vE "#ifn?def __CUDA_ARCH__\$|#if !defined\(__CUDA_ARCH__\) \|\| $guard"
-    # A .cu file is compiled for every architecture itself; a header only where something calls it.
+    # A .cu file is itself compiled for every architecture, a header only where something calls its functions.
     grep -rlE "$guard" src --include='*.cuh' --include='*.hpp' | while read -r file; do
         # Prints the name before the last opening parenthesis of the __device__ line before each guard.
         awk -v guard="$guard" '/__device__/ { line = $0 } $0 ~ guard { print line }' "$file" |

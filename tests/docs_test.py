@@ -17,9 +17,9 @@ TEXTS = {page: open(page, encoding="utf-8").read() for page in PAGES if os.path.
 
 # Maximum number of words, by page or by folder.
 LENGTHS = {"README.md": 900, "docs/with/": 300, "docs/decisions/": 400, "CONTRIBUTING.md": 900}
-# Words outside tables at most, of the pages about benchmarks together: figures belong into bench/report.py's tables.
+# Maximum number of words outside tables in all pages about benchmarks; figures belong in bench/report.py's tables.
 BENCHMARKS_PROSE = 3000
-# A command of another program, or one that stands for a subcommand, has options of its own.
+# Only these subcommands are checked: other commands belong to other programs or are placeholders.
 SUBCOMMANDS = ("run", "serve", "check", "view", "show", "detect", "hog", "filters", "sources", "devices")
 
 
@@ -28,7 +28,7 @@ def without_code(text):
 
 
 def anchors(text):
-    """The anchors that GitHub makes from headings."""
+    """Returns the anchors that GitHub makes from headings."""
     found = {}
     for heading in re.findall(r"^#{1,6} +(.*?) *$", without_code(text), flags=re.M):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
@@ -41,7 +41,7 @@ def anchors(text):
 
 
 def links(page):
-    """(link target, page or file, anchor) of each link into the project."""
+    """Yields (link target, page or file, anchor) of each link into the project."""
     for target in re.findall(r"\]\(([^)\s]+)\)", without_code(TEXTS[page])):
         if not re.match(r"[a-z]+:", target):
             path, _, anchor = target.partition("#")
@@ -58,7 +58,7 @@ def dead_links():
 
 
 def missing_files():
-    """Paths from the project's root in backticks, except those with placeholders in capitals."""
+    """Returns the paths from the project's root in backticks, except those with placeholders in capitals."""
     for page, text in TEXTS.items():
         if page == "CHANGELOG.md":
             continue
@@ -68,7 +68,7 @@ def missing_files():
 
 
 def unlisted_pages():
-    """Pages that are more than two links away from docs/README.md."""
+    """Returns the pages that are more than two links away from docs/README.md."""
     near = {"docs/README.md"}
     for _ in range(2):
         near |= {path for page in near if page in TEXTS for _, path, _ in links(page)}
@@ -97,7 +97,7 @@ def options_of(subcommand):
 
 
 def commands(text):
-    """(subcommand, options) of each command of framewire in blocks of shell code."""
+    """Yields (subcommand, options) of each framewire command in blocks of shell code."""
     for block in re.findall(r"^ *```sh\n(.*?)^ *```$", text, flags=re.S | re.M):
         for line in block.replace("\\\n", " ").split("\n"):
             line = re.sub(r"'[^']*'|\"[^\"]*\"", "''", line)

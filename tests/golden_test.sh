@@ -20,7 +20,7 @@ fi
 export options="$*"
 
 framewire() { ${TEST_UNDER:-} "$program" "$@"; }
-# The subcommands as results.txt writes them. shellcheck disable=SC2086  # a list of words
+# Defines the subcommands as they are written in results.txt. shellcheck disable=SC2086  # a list of words
 {
     run() { framewire run "$@" --backend "$backend" --log-level warning $options; }
     detect() { framewire detect "$@" --backend "$backend" --log-level warning $options; }
@@ -28,7 +28,7 @@ framewire() { ${TEST_UNDER:-} "$program" "$@"; }
     serve() { framewire serve "$@" --listen 127.0.0.1:0 --backend "$backend" --log-level warning $options; }
 }
 
-hash_of_outputs() { # as results.txt describes it; fails if a job writes nothing or an empty file
+hash_of_outputs() { # prints the hash that results.txt describes; fails if a job writes nothing or an empty file
     local files sums file
     mapfile -t files < <(find . -path './out*' -type f ! -path '*/.framewire/*' | sort)
     [ ${#files[@]} -gt 0 ] || { echo "there is no output out.*" && return 1; }
@@ -40,7 +40,7 @@ hash_of_outputs() { # as results.txt describes it; fails if a job writes nothing
     echo "${sums:0:16}"
 }
 
-skip_reason() { # KIND: prints why jobs of that kind do not run here; nothing if they do
+skip_reason() { # KIND: prints why jobs of that kind cannot run on this machine; nothing if they can
     case $1 in
         ffmpeg) [ -e "$work/has-ffmpeg" ] || echo "this build has no FFmpeg" ;;
         font) [ -e "$work/inputs/font.ttf" ] || echo "no font DejaVu Sans on this machine" ;;
@@ -59,7 +59,7 @@ run_job() { # NUMBER LINE: runs and reports the job of one line of results.txt; 
     else
         mkdir "$folder"
         ln -s "$work"/inputs/* "$folder"
-        # Not inside a condition, where `set -e` would have no effect.
+        # Run the job outside a condition, in which `set -e` would have no effect.
         hash=$(
             exec 2>"$folder.log"
             set -e
@@ -82,7 +82,7 @@ run_job() { # NUMBER LINE: runs and reports the job of one line of results.txt; 
 }
 export -f framewire run detect hog serve hash_of_outputs skip_reason run_job
 
-report() { # NAME WHAT-IS-WRONG
+report() { # NAME PROBLEM: reports one test, which fails if PROBLEM is not empty
     [ -n "$2" ] || { echo "[       OK ] Golden.$1 (0 ms)" && return 0; }
     printf '%s\n[  FAILED  ] Golden.%s (0 ms)\n' "$2" "$1"
     return 1
@@ -93,7 +93,7 @@ version=$(framewire --version)
 grep -q '^FFmpeg: not built in' <<<"$version" || touch "$work/has-ffmpeg"
 grep -q 'this CPU runs AVX3_DL' <<<"$version" && touch "$work/has-avx3_dl"
 font=${FRAMEWIRE_TEST_FONT:-$(fc-match --format='%{file}' 'DejaVu Sans:style=Book' 2>/dev/null)}
-# fontconfig names another font if DejaVu Sans is missing.
+# If DejaVu Sans is missing, fontconfig names another font, which is not used.
 case $font in */DejaVuSans.ttf | */test-font.ttf) ln -s "$(realpath "$font")" "$work/inputs/font.ttf" ;; esac
 
 status=0
@@ -103,7 +103,7 @@ inputs=$(cd "$work/inputs" && sed -n 's/^input  *-  *//p' "$results" | while rea
     eval "$command" 2>&1 </dev/null || { echo "failed: $command" && break; }
 done)
 report InputsAreMade "$inputs" || exit 1
-# {fps} depends on the machine's speed.
+# Examples with {fps} are left out, because it depends on the machine's speed.
 missing=$(framewire filters | sed -n 's/^ *for example  *-f "\(.*\)"$/\1/p' | grep -vF '{fps}' | while read -r example; do
     grep -qF -e "-f \"$example\"" -e "-f \"$example:font=" "$results" || echo "results.txt has no job with -f \"$example\""
 done)

@@ -17,7 +17,7 @@ declare -A below=(
     [jobs]="core cuda colour filters codec detect hog plan media net service jobs"
 )
 result=0
-check() { # name, findings: reports one test the way GoogleTest does, which fails if there are findings
+check() { # NAME FINDINGS: reports one test the way GoogleTest does; it fails if there are findings
     if [ -z "$2" ]; then
         echo "[       OK ] Layering.$1 (0 ms)"
     else
@@ -42,7 +42,7 @@ check OnlyTheCudaFolderCopiesAndLaunches "$(grep -rnE 'cuda(Memcpy|Memset|Launch
 # Sessions use a Connection: only net/tcp and the listener that connects the two use sockets.
 check NoSocketsInSessions "$(grep -rnE '#include (<boost/|<sys/socket|<netinet/|"framewire/net/tcp.hpp)' \
     src/framewire/net/{sessions,viewers,stream_state,receiver,wire,transport,limits,congestion_window}.*)"
-# Boost is slow to compile and is one kind of network, so only the code that creates connections includes it.
+# Boost is slow to compile, and sessions must not depend on it, so only the code that creates connections includes it.
 check OnlyConnectionsIncludeBoost "$(grep -rlE '#include <boost/' src/framewire/net | grep -vE "^src/framewire/net/(tcp|http|websocket|server.cpp)")"
 # Libraries of the program that are slow to compile are included in one file each.
 check OneFileReadsTheCommandLine "$(grep -rlE '#include <CLI/' apps src | grep -v '^apps/framewire/command_line/command_line.cpp$')"

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Checks what bench/plot.py draws of the recorded ladders: every row, with its input and machine, under plain names; and that
-their pages are what bench/report.py writes.
+"""Checks that bench/plot.py draws every row of the recorded ladders, with its input and machine, under plain names; and that
+the ladders' pages are what bench/report.py writes.
 Reports the way GoogleTest does."""
 import glob
 import os
@@ -20,7 +20,7 @@ FIGURES = Figures(sorted(glob.glob("docs/benchmarks/recorded/*.json")))
 
 
 def drawn(suite):
-    """(title, caption, {panel or curve: [times]}, labels) of each plot of a suite, instead of files."""
+    """Returns (title, caption, {panel or curve: [times]}, labels) of each plot of a suite, without writing files."""
     plots = []
 
     def bars(title, panels, unit, folder, name, caption="", **_):

@@ -4,7 +4,7 @@ cd "$(dirname "$0")/.." || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 result=0
-check() { # NAME FUNCTION
+check() { # NAME FUNCTION: reports one test the way GoogleTest does
     if "$2" >"$work/log" 2>&1; then
         echo "[       OK ] Reference.$1 (0 ms)"
     else
@@ -13,13 +13,13 @@ check() { # NAME FUNCTION
         result=1
     fi
 }
-# The parts of the script that need no Doxygen.
+# Tests the parts of the script that need no Doxygen.
 headers_are_those_that_are_installed() {
     local script=build/dev/cmake_install.cmake
     [ -s "$script" ] || { echo "$script is not there: cmake --preset dev" && return 1; }
     diff <(grep -oE '/src/framewire/[^"]*\.hpp"' "$script" | tr -d '"' | cut -c2- | sort -u) <(scripts/reference.sh --headers | sort -u)
 }
-# Classes of the first and of the last layer have pages with the text of their comments.
+# Classes of the first and the last layer must have pages with the text of their comments.
 is_written_without_warnings() {
     local pages=build/reference/html page
     scripts/reference.sh || return 1
@@ -28,13 +28,13 @@ is_written_without_warnings() {
     done
     grep -q 'The only exception type' "$pages/classframewire_1_1Error.html" || { echo "the comment of Error is not there" && return 1; }
 }
-fails() { # TEXT HEADER-LINE...: fails unless the script fails on such a header with a message that has TEXT
+fails() { # TEXT HEADER-LINE...: fails unless the script rejects such a header with a message that contains TEXT
     local text=$1 message
     printf '%s\n' '#pragma once' '/// A namespace.' 'namespace example {' "${@:2}" '}' >"$work/example.hpp"
     message=$(scripts/reference.sh "$work/out" "$work/example.hpp" 2>&1) && { echo "no failure: $message" && return 1; }
     [[ $message == *"$text"* ]] || { echo "another failure: $message" && return 1; }
 }
-passes() { # HEADER-LINE...
+passes() { # HEADER-LINE...: fails unless the script accepts such a header
     printf '%s\n' '#pragma once' '/// A namespace.' 'namespace example {' "$@" '}' >"$work/example.hpp"
     scripts/reference.sh "$work/out" "$work/example.hpp"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds everything with shared libraries and without CUDA (preset shared), installs it, moves the installation, and
-# runs the consumers and the program from there. Not part of the gate, as it compiles everything a second time.
+# runs the consumers and the program from there. Not part of the gate, because it compiles everything a second time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cmake --preset shared >/dev/null

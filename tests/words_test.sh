@@ -3,7 +3,7 @@
 # use instead. The changelog is not checked. Reports the way GoogleTest does.
 cd "$(dirname "$0")/.." || exit 1
 result=0
-check() { # name, findings: reports one test the way GoogleTest does, which fails if there are findings
+check() { # NAME FINDINGS: reports one test the way GoogleTest does; it fails if there are findings
     if [ -z "$2" ]; then
         echo "[       OK ] RetiredWords.$1 (0 ms)"
     else

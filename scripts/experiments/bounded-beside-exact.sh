@@ -3,7 +3,7 @@
 # of the keyframe, and their ratios.
 #   scripts/experiments/bounded-beside-exact.sh THRESHOLD FRAMES CLIP...
 # A clip may be a folder of pictures. FRAMEWIRE_PRESET (dev) is the preset to build. The last line has geometric means. Exits with 1 if
-# bounded needs more than exact.
+# bounded needs more bytes than exact.
 set -euo pipefail
 [ $# -ge 3 ] || {
     sed -n '2,6s/^# *//p' "$0" >&2

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that each byte that viewers of clips see is within its bound: all modes, thresholds 0 to 254, a few frames of each clip.
+# Checks that each byte that viewers of clips see is within its bound: in all modes, at thresholds 0 to 254, a few frames per clip.
 #   scripts/experiments/check-bound.sh CLIP...
 # A clip may be a folder of pictures of one size. FRAMEWIRE_PRESET (dev) is the preset to build; FRAMEWIRE_QUICK=1 checks every 16th
 # threshold. Exits with 1 if a byte exceeds its bound.

@@ -17,7 +17,7 @@ while IFS=, read -r file width height foreground want_4 want_8; do
         ffmpeg -loglevel error -y -i "$source" -pix_fmt gray -f rawvideo "$work/image.raw" </dev/null
         source=$work/image.raw
     fi
-    # Foreground differs from a constant background by more than a threshold: 255 - v > 127 is v < 128.
+    # Choose a constant background and a threshold so that the difference gives the foreground: 255 - v > 127 is v < 128.
     case $foreground in
         'luma<128'*) colour=white threshold=127 ;;
         'luma>=128'* | 'value>=128') colour=black threshold=127 ;;

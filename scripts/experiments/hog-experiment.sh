@@ -5,7 +5,7 @@
 #   scripts/experiments/hog-experiment.sh IMAGES [VIDEO]
 # VIDEO is vtest.avi of Debian's opencv-doc if it is installed, else 480 frames of the synthetic camera, from a file.
 # The report counted only the steps of the algorithm. Here 'all' is reading, decoding, computing and writing the .npy, which
-# run at the same time, and 'steps' is computing alone, which a GPU does in parallel with the others.
+# overlap, and 'steps' is computing alone, which a GPU does in parallel with the rest.
 #   FRAMEWIRE=build/dev/framewire    the program; in a GPU bundle the one beside this script
 set -euo pipefail
 [ $# -eq 1 ] || [ $# -eq 2 ] || { sed -n '2,9s/^# \?//p' "$0" >&2; exit 2; }
@@ -23,7 +23,7 @@ if [ -z "$video" ]; then
     "${framewire[@]}" run --log-level error --progress none --backend cpu -i synth:size=768x576:fps=24 -o "$video" --frames 480
 fi
 
-# Prints the total seconds of a run and those of its steps, or of one frame: medians of 5 repetitions.
+# Prints the total seconds of a run and the seconds of its steps, or those of one frame, as medians of 5 repetitions.
 measure() { # run|frame BACKEND STREAMS FRAMES INPUT OUTPUT
     for _ in 1 2 3 4 5; do
         "${framewire[@]}" hog -y --log-level error --progress none --backend "$2" --streams "$3" --frames "$4" -i "$5" -o "$6" \

@@ -4,7 +4,7 @@
 #   scripts/experiments/noise-saved.sh THRESHOLD NAME=FIRST,SECOND [NAME=FIRST,SECOND...]    pictures of one size and file type
 set -euo pipefail
 framewire=${FRAMEWIRE:-$(dirname "$0")/../../build/dev/framewire}
-# The report's own filters (figure 35 and section 6.5), and smaller and larger sizes.
+# Filters of the report (figure 35 and section 6.5), and the same with smaller and larger sizes.
 filters=(mean={3,5,7,9,15} gaussian={3:sigma=1,4:sigma=2,5:sigma=3,6:sigma=5,7:sigma=8} gaussian={3,5,7,9,11,13,15}
     gaussian={6,8,10}:sigma=2 median={3,5,7,9,15})
 [ $# -gt 1 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }
@@ -20,7 +20,7 @@ changed() { # PICTURES FILTERS: prints the share of the second picture's bytes t
     awk -F '[:,]' '$1 ~ /"changed"/ {printf "%.4f\n", 200 * $2}' "$folder/stats.json"
 }
 
-row() { # NAME FILTERS: prints the shares, and in brackets the reduction compared with unfiltered
+row() { # NAME FILTERS: prints the shares, and in brackets the reduction compared with the unfiltered pictures
     printf '| %s |' "$1"
     for index in "${!names[@]}"; do
         share=$(changed "${pictures[index]}" "$2")

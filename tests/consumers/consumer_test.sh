@@ -7,8 +7,8 @@ build=${FRAMEWIRE_CONSUMER_BUILD:-build/dev}
 folder=$PWD/$build/consumer # the same in every run, for ccache
 rm -rf "$folder"
 mkdir -p "$folder"
-# The ccache settings that precompiled headers need, as they take longest to hash; ccache also needs -fpch-deps, which
-# lists what they contain.
+# Precompiled headers, which take longest to hash, need these ccache settings. ccache also needs -fpch-deps, which lists
+# what the headers contain.
 launcher="env;CCACHE_DEPEND=1;CCACHE_INODECACHE=1;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache"
 attempt() {
     cmake --install "$build" --prefix "$folder/prefix" &&

@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 constexpr int width = 320, height = 180, frames = 90;
 const std::string room = "synth:size=320x180:fps=10:objects=4:seed=3:noise=3";
 
-// Runs on the CPU, so that the expected results do not depend on the machine.
+// Runs `detect` on the CPU, so that the expected results do not depend on the machine.
 Result detect(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"detect", "--backend", "cpu", "--frames", std::to_string(frames)});
     return run_framewire(std::move(arguments));
@@ -126,7 +126,7 @@ TEST(Detect, WritesStepImagesAndLabels) {
     const auto labels = contents(folder / "labels.npy");
     EXPECT_NE(labels.find("'descr': '<i4'"), std::string::npos);
     EXPECT_NE(labels.find("'shape': (90, 180, 320)"), std::string::npos);
-    // The number of pixels with an object's label equals the area in its record.
+    // In each frame, the number of pixels with an object's label equals the area in the object's record.
     const auto lines = lines_of(contents(folder / "boxes.jsonl"));
     constexpr std::size_t pixels = std::size_t{width} * height;
     ASSERT_GT(labels.size(), frames * pixels * sizeof(std::int32_t));
@@ -141,7 +141,7 @@ TEST(Detect, WritesStepImagesAndLabels) {
         }
         ASSERT_EQ(counted, areas) << "frame " << frame;
     }
-    // Step images have no boxes drawn on them: boxes are drawn later.
+    // Step images have no boxes on them, because boxes are drawn later.
     EXPECT_EQ(run_framewire({"detect", "-i", room, "-o", folder / "again.jsonl", "--steps", folder / "steps"}).code, 74)
         << "they are there already";
 }
@@ -171,7 +171,7 @@ TEST(Detect, ReportsTheTimePerStep) {
 
 TEST(Detect, DetectsOnlyInsideTheRegionOfInterest) {
     const TemporaryFolder folder;
-    // The right half, once as a rectangle and once as a mask image.
+    // The region is the right half, once as a rectangle and once as a mask image.
     const auto by_zone = detect({"-i", room, "--roi", "160,0,160,180"});
     ASSERT_EQ(
         run_framewire({"run", "--backend", "cpu", "-i", "lavfi:color=white:size=160x180:rate=1,pad=320:180:160:0:black",

@@ -1,4 +1,4 @@
-// Filters with an equivalent in FFmpeg or ImageMagick, compared with these programs.
+// Compares filters that have an equivalent in FFmpeg or ImageMagick with these programs.
 #include "e2e/program.hpp"
 #include "e2e/shell.hpp"
 #include "kit/needs.hpp"
@@ -24,7 +24,7 @@ std::string frames_of(const std::string& path) {
         " -map 0:v -vf settb=1/1000,setpts=PTS-STARTPTS -fps_mode passthrough -f framemd5 - | grep -v '^#'");
 }
 
-// A few frames of a real clip.
+// Fixture with a few frames of a real clip.
 class Filters : public testing::Test {
 protected:
     void SetUp() override {

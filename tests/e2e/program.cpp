@@ -18,9 +18,9 @@ namespace framewire::e2e {
 namespace {
 
 using Time = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds pause{5}, longer_pause{20};  // between two polls
+constexpr std::chrono::milliseconds pause{5}, longer_pause{20};  // pauses between two polls
 
-// In the child: redirects `descriptor` to the file, or ends the child.
+// Redirects `descriptor` to a file in the child process, which exits on failure.
 void redirect(int descriptor, const char* path, int flags) {
     const int file = open(path, flags, 0600);
     if (file < 0 || dup2(file, descriptor) < 0) _exit(127);
@@ -65,7 +65,7 @@ Program::Program(std::vector<std::string> arguments, const std::string& input, b
             dup2(unread[1], STDOUT_FILENO);
             close(unread[1]);
         }
-        std::signal(SIGHUP, SIG_DFL);  // otherwise the program keeps it ignored if nohup started the tests
+        std::signal(SIGHUP, SIG_DFL);  // if nohup started the tests, the program would otherwise keep SIGHUP ignored
         execvp(raw[0], raw.data());
         _exit(127);
     }

@@ -11,7 +11,7 @@
 
 namespace framewire::e2e {
 
-/// A folder below the system's temporary one, removed with the object.
+/// Folder below the system's temporary one, removed with the object.
 class TemporaryFolder {
 public:
     TemporaryFolder();
@@ -21,24 +21,24 @@ public:
 
     const std::filesystem::path& path() const { return path_; }
     std::string operator/(const std::string& name) const { return path_ / name; }
-    /// Returns the names of all its entries, sorted.
+    /// Returns the names of all entries of the folder, sorted.
     std::vector<std::string> names() const;
 
 private:
     std::filesystem::path path_;
 };
 
-/// The result of a program that has ended.
+/// Result of a program that has ended.
 struct Result {
-    int code = -1;  ///< exit code; 128+n when signal n killed it
+    int code = -1;  ///< exit code; 128+n if signal n killed the program
     std::string out, err;
 };
 
-/// A running program, killed with the object if it has not ended by then.
+/// Running program, killed with the object if it has not ended by then.
 class Program {
 public:
-    /// Starts arguments[0] with standard input from the path `input`. `closed_output` gives it a standard output that
-    /// nobody reads.
+    /// Starts arguments[0] with standard input from the path `input`. If `closed_output` is true, nobody reads its
+    /// standard output.
     explicit Program(std::vector<std::string> arguments, const std::string& input = "/dev/null",
                      bool closed_output = false);
     ~Program();
@@ -47,13 +47,13 @@ public:
 
     pid_t id() const { return process_; }
     void signal(int number) const;
-    /// Returns what it has written to standard error so far.
+    /// Returns what the program has written to standard error so far.
     std::string err() const;
     /// Waits until standard error holds `text`; returns false if the program ends or `deadline` passes first.
     bool wait_for_err(std::string_view text, std::chrono::seconds deadline = std::chrono::seconds(180));
-    /// Returns the number of frames that its --progress json last reported; 0 before the first report.
+    /// Returns the number of frames that the program's --progress json last reported; 0 before the first report.
     int frames_reported() const;
-    /// Waits until it has reported this many frames; returns false if it ends or three minutes pass first.
+    /// Waits until the program has reported this many frames; returns false if it ends or three minutes pass first.
     bool wait_for_frames(int frames);
     /// Waits for the program to end; kills it after `deadline` and reports a test failure.
     Result wait(std::chrono::seconds deadline = std::chrono::seconds(300));
@@ -67,15 +67,15 @@ private:
     bool ended_ = false;
 };
 
-/// Returns the command line of the framewire program with these arguments.
+/// Returns the command line that runs framewire with these arguments.
 std::vector<std::string> framewire(std::vector<std::string> arguments);
-/// Runs the framewire program to its end.
+/// Runs framewire with these arguments until it ends.
 Result run_framewire(std::vector<std::string> arguments, const std::string& input = "/dev/null");
 
 /// Polls a condition until it holds; returns false after three minutes.
 bool becomes_true(const std::function<bool()>& condition);
 
-/// Returns the bytes of a file; a test failure if it cannot be read.
+/// Returns the bytes of a file; fails the test if it cannot be read.
 std::string contents(const std::filesystem::path& path);
 /// Returns the number of frames that ffprobe decodes from a file; -1 if it finds no video.
 int frames_in(const std::string& path);

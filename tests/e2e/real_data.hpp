@@ -20,6 +20,6 @@ inline std::string real_data(const std::string& name) {
 
 }  // namespace framewire::e2e
 
-/// Skips a test on a machine without this path of real_data().
+/// Skips a test on a machine that lacks this path from real_data().
 #define FRAMEWIRE_NEEDS_REAL(path) \
     if (!std::filesystem::exists(path)) GTEST_SKIP() << "there is no " << (path) << ", a file of the real world"

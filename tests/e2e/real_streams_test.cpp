@@ -1,5 +1,5 @@
 // Checks the bound of the difference stream on real clips, if present: each byte that a viewer sees is within the
-// threshold of the camera's. `framewire bench proofs/bound` does this for every threshold.
+// threshold of the camera's byte. `framewire bench proofs/bound` does this for every threshold.
 #include "e2e/real_data.hpp"
 #include "framewire/codec/encoder_ref.hpp"
 #include "framewire/media/media.hpp"
@@ -23,7 +23,7 @@ using codec::Mode;
 
 constexpr int frames = 3;
 
-// Returns the files below a folder whose extensions FFmpeg knows, by name.
+// Returns the files below a folder that have extensions of video files, sorted by name.
 std::vector<std::string> clips_below(const std::string& folder) {
     std::vector<std::string> clips;
     for (const auto& entry : fs::recursive_directory_iterator(folder))
@@ -63,7 +63,7 @@ std::vector<HostImage> window_of(const std::vector<HostImage>& film, int width, 
 
 class RealStreams : public testing::Test {
 protected:
-    // Sends one frame after the other, cycling through the thresholds.
+    // Sends one frame after the other and cycles through the thresholds.
     void send(const std::vector<HostImage>& film, Mode mode, int effort, std::vector<int> thresholds, bool plainly) {
         codec::reference::Promise promise(film.front().shape(), mode, effort, thresholds, executor_);
         for (const auto& frame : film) promise.check(frame.view(), plainly);
@@ -76,8 +76,8 @@ protected:
     std::size_t streams_ = 0, frames_ = 0, at_their_bound_ = 0;
 };
 
-// Sends each clip with some thresholds, and its middle with additional ones, for which the reference decoder runs as
-// well.
+// Sends each clip with some thresholds, and its middle with additional thresholds, for which the reference decoder runs
+// as well.
 TEST_F(RealStreams, StayWithinTheBound) {
     std::vector<std::string> clips;
     for (const auto* name : {"codec_video", "moving_objects"}) {

@@ -1,4 +1,4 @@
-// Real clips and pictures, if present, compared with FFmpeg and with hand-made annotations.
+// Compares results on real clips and pictures, if present, with FFmpeg and with hand-made annotations.
 #include "e2e/program.hpp"
 #include "e2e/real_data.hpp"
 #include "e2e/shell.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the first files by name of each folder in a folder.
+// Returns the first files, sorted by name, of each folder in a folder.
 std::vector<std::string> some_of(const std::string& folder, std::size_t most) {
     std::vector<std::string> all;
     for (const auto& kind : fs::directory_iterator(folder)) {
@@ -62,7 +62,7 @@ TEST(RealClips, BrokenClipsAreReported) {
     }
 }
 
-// Compares the found pixels with the annotated ones: 2 * both / (found + annotated).
+// Compares found pixels with annotated ones: 2 * both / (found + annotated).
 class Score {
 public:
     void add(bool found, bool is_there) {
@@ -76,13 +76,13 @@ private:
     std::int64_t both_ = 0, found_ = 0, there_ = 0;
 };
 
-// Returns the gray values of a picture, as FFmpeg reads it.
+// Returns the gray values of a picture as decoded by FFmpeg.
 std::string gray_values(const TemporaryFolder& folder, const std::string& path) {
     EXPECT_TRUE(ffmpeg("-i " + path + " -f rawvideo -pix_fmt gray " + (folder / "values"))) << path;
     return contents(folder / "values");
 }
 
-// docs/decisions/documents.md has these figures.
+// docs/decisions/documents.md quotes these figures.
 TEST(RealPages, DocumentMethodFindsInk) {
     const auto pages = real_data("documents");
     FRAMEWIRE_NEEDS_REAL(pages);
@@ -108,7 +108,7 @@ TEST(RealPages, DocumentMethodFindsInk) {
     EXPECT_GT(document, mean_f("sauvola"));
 }
 
-// With the default settings, on a scene that was not used to choose any default.
+// The default settings are tested on a scene that was not used to choose any default.
 TEST(RealScenes, MovingObjectsAreFound) {
     const auto scene = real_data("moving_objects/cdnet_highway_0370-0569");
     FRAMEWIRE_NEEDS_REAL(scene);

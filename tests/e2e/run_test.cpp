@@ -17,7 +17,7 @@ using testing::Values;
 const std::string small_synth = "synth:size=64x48:fps=30:seed=1";
 constexpr std::size_t small_bytes = 64 * 48 * 3;
 
-// Runs on the CPU, so that the expected results do not depend on the machine.
+// Runs `run` on the CPU, so that the expected results do not depend on the machine.
 Result run(std::vector<std::string> arguments, const std::string& input = "/dev/null") {
     arguments.insert(arguments.begin(), {"run", "--backend", "cpu"});
     return run_framewire(std::move(arguments), input);
@@ -176,7 +176,7 @@ struct Refusal {
     const char* name;
     std::vector<std::string> arguments;  // OUT is replaced by an output in a fresh folder
     int code;
-    const char* words;  // expected in standard error
+    const char* words;  // text that is expected on standard error
 };
 
 void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.name; }
@@ -227,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Run, AskingForCudaWithoutItIsRefused) {
     auto devices = Json::parse(run_framewire({"devices", "--json"}).out);
-    // Nothing is refused on a machine with a GPU; the loopback tests use it there.
+    // Nothing is refused on a machine with a GPU; the loopback tests use the GPU there.
     if (!devices["cuda"]["gpus"].empty()) GTEST_SKIP() << "this machine has a GPU";
     const TemporaryFolder folder;
     const auto result = run_framewire({"run", "--backend", "cuda", "-i", synth, "-o", folder / "out.mkv"});

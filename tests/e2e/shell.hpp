@@ -7,7 +7,7 @@
 
 namespace framewire::e2e {
 
-/// Returns what a shell command prints on standard output and standard error; for tools such as ffprobe.
+/// Returns what a shell command prints to standard output and standard error; for tools such as ffprobe.
 inline std::string printed_by(const std::string& command) {
     std::string text;
     auto* pipe = ::popen(("timeout 120 " + command + " 2>&1").c_str(), "r");
@@ -23,7 +23,8 @@ inline bool ffmpeg(const std::string& arguments) {
     return printed_by("ffmpeg -nostdin -v error -y " + arguments + " || echo failed").empty();
 }
 
-/// Returns what ffprobe prints for a file, one line per entry: `entries` are its -show_entries, `more` further options.
+/// Returns what ffprobe prints for a file, one line per entry: `entries` is the argument of -show_entries, `more` holds
+/// further options.
 inline std::string probed(const std::string& path, const std::string& entries, const std::string& more = "") {
     return printed_by("ffprobe -v error " + more + " -show_entries " + entries + " -of csv=p=0 '" + path + "'");
 }
@@ -37,7 +38,7 @@ inline std::string psnr_words(const std::string& path, const std::string& other)
     return line == said.npos ? "" : said.substr(line);
 }
 
-/// Returns the dB of "y", "u", "v" or "average" in psnr_words(); -1 if missing.
+/// Returns the dB value of "y", "u", "v" or "average" in psnr_words(); -1 if missing.
 inline double decibels(const std::string& words, const std::string& plane) {
     const auto at = words.find(plane + ":");
     return at == words.npos ? -1 : std::strtod(words.c_str() + at + plane.size() + 1, nullptr);

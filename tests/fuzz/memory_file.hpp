@@ -10,11 +10,11 @@
 
 namespace framewire::fuzz {
 
-/// An in-memory file with a path, removed with the object: for readers that open their input by path.
+/// In-memory file with a path, removed with the object; for readers that open their input by path.
 class MemoryFile {
 public:
     MemoryFile(const std::uint8_t* data, std::size_t size) : descriptor_(::memfd_create("fuzz", MFD_CLOEXEC)) {
-        // Failing to store a few bytes is a problem of the machine, not a finding.
+        // Failing to store a few bytes is a failure of the machine, not a finding.
         if (descriptor_ < 0 || ::write(descriptor_, data, size) != static_cast<ssize_t>(size)) std::exit(1);
     }
     ~MemoryFile() { ::close(descriptor_); }

@@ -1,5 +1,5 @@
-// Runs every file of corpus/NAME/ through the fuzzer NAME in builds without libFuzzer: the fuzzers' seeds and their
-// earlier findings.
+// Runs every file of corpus/NAME/ through the fuzzer NAME in builds without libFuzzer. The files are the fuzzers' seeds
+// and earlier findings.
 
 #include "kit/sources.hpp"
 
@@ -70,7 +70,7 @@ class Replay : public testing::TestWithParam<Case> {};
 TEST_P(Replay, IsAcceptedOrRefused) {
     std::ifstream file(GetParam().path, std::ios::binary);
     ASSERT_TRUE(file);
-    // Copied to a heap block of the exact size, so that sanitizers detect reads beyond its end.
+    // Copy the input to a heap block of the exact size, so that sanitizers detect reads beyond its end.
     const std::vector<char> bytes(std::istreambuf_iterator<char>(file), {});
     const std::vector<std::uint8_t> data(bytes.begin(), bytes.end());
     GetParam().fuzzer.run(data.data(), data.size());

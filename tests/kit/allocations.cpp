@@ -25,7 +25,7 @@ constexpr std::size_t usual = alignof(std::max_align_t);
 
 }  // namespace
 
-// Programs that call allocations() link these instead of the library's operators. The array forms call these.
+// Programs that call allocations() link these operators instead of the library's. The array forms call these.
 void* operator new(std::size_t bytes) { return allocate_or_throw(bytes, usual); }
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return allocate(bytes, usual); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {

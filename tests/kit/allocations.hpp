@@ -4,11 +4,11 @@
 
 namespace framewire::kit {
 
-/// Returns the number of calls to operator new in this program so far, by all threads. Tests compare it before and
-/// after to show that a frame path does not allocate.
+/// Returns the number of calls to operator new in this program so far, by all threads. Tests compare the number before
+/// and after a frame path to show that the path does not allocate.
 std::int64_t allocations();
 
-/// Returns the total number of bytes that these calls requested, whether freed since or not.
+/// Returns the total number of bytes that these calls requested, including memory that has been freed since.
 std::int64_t allocated_bytes();
 
 }  // namespace framewire::kit

@@ -36,8 +36,8 @@ private:
         std::mutex mutex;
         std::string text;
     };
-    // On the heap: ThreadSanitizer confuses a mutex on the stack with the one that an earlier test had at the same
-    // address.
+    // Allocated on the heap, because ThreadSanitizer confuses a mutex on the stack with one that an earlier test had at
+    // the same address.
     std::unique_ptr<Lines> lines_ = std::make_unique<Lines>();
     LogOutput before_;
 };

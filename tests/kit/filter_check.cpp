@@ -5,7 +5,7 @@
 namespace framewire::kit {
 namespace {
 
-// The inputs of a filter and its expected output, which do not depend on the layout or the instruction set.
+// Inputs of a filter and its expected output, which do not depend on the layout or the instruction set.
 struct Expected {
     Shape shape;
     Fill fill_with;
@@ -23,7 +23,7 @@ struct Expected {
     }
 };
 
-// The images of one case, with copies on the GPU if the backend is CUDA.
+// Images of one case, with copies on the GPU if the backend is CUDA.
 struct CaseImages {
     GuardedImage in, previous, out;
     std::optional<DeviceMirror> device_in, device_previous, device_out;
@@ -39,7 +39,7 @@ struct CaseImages {
         }
     }
 
-    // The second image is the previous one or the original, if the filter needs either.
+    // Returns the filter's images. `second` is the previous image or the original, if the filter needs either.
     template <MemorySpace space>
     static FilterImages<space> images_for(const FilterInfo& info, View<const std::uint8_t, space> in,
                                           View<const std::uint8_t, space> second, View<std::uint8_t, space> out) {

@@ -13,23 +13,22 @@
 
 namespace framewire::kit {
 
-/// A filter under test: its parameters, as in a chain, and its reference.
+/// Filter under test: its parameters, as in a chain, and its reference.
 struct FilterCheck {
     FilterInfo info;
     std::initializer_list<std::pair<std::string, std::string>> values;  ///< parameters that differ from the defaults
-    int channels = 3;                                                   ///< of the input
+    int channels = 3;                                                   ///< number of channels of the input
     std::function<void(const FilterImages<MemorySpace::host>&)> reference;
     int tolerance = 0;
-    std::vector<Shape>
-        shapes{};  ///< if not empty, used instead of the usual shapes and the HD one; for slow references
+    std::vector<Shape> shapes{};  ///< if not empty, replaces the usual shapes and the HD one; for slow references
 };
 
 /// Runs the filter on one backend with every instruction set, size, batch, layout and fill, and compares whole images
-/// with the reference: guard bytes around the output are intact, inputs are unchanged, and a second run gives the same
-/// bytes. Reports GoogleTest failures.
+/// with the reference. Also checks that guard bytes around the output are intact, inputs are unchanged, and a second
+/// run gives the same bytes. Reports GoogleTest failures.
 void check_filter(Backend backend, const FilterCheck& check);
 
-/// For INSTANTIATE_TEST_SUITE_P: one test per backend, named after it.
+/// Fixture for FRAMEWIRE_ON_EVERY_BACKEND: one test per backend, named after the backend.
 class BackendTest : public ::testing::TestWithParam<Backend> {
 protected:
     void SetUp() override {

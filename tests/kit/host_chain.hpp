@@ -6,7 +6,7 @@
 
 namespace framewire::kit {
 
-/// Runs a chain on host images one by one, whatever the backend.
+/// Runs a chain on host images one by one, on any backend.
 class HostChain {
 public:
     HostChain(const Chain& chain, const Shape& shape, Executor& executor)

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t guard_bytes = 256;
 
-// The pattern repeats every 256 bytes.
+// Returns the guard byte at an index. The pattern repeats every 256 bytes.
 std::uint8_t guard_at(std::int64_t index) { return static_cast<std::uint8_t>(0xA5 ^ (index * 31)); }
 
 template <class Body>
@@ -80,7 +80,7 @@ void fill(HostView<std::uint8_t> image, Fill fill, std::uint64_t salt) {
             });
         case Fill::noise: {
             std::mt19937_64 random(seed() * 0x9E3779B97F4A7C15u + salt);
-            // Takes eight bytes from each random number: many tests spend most of their time generating noise.
+            // Take eight bytes from each random number, because many tests spend most of their time generating noise.
             return for_each_row(image, [&](std::uint8_t* row, int, int) {
                 for (std::int64_t x = 0; x < image.shape().row_bytes(); x += 8) {
                     const auto bytes = random();
@@ -200,7 +200,7 @@ std::optional<std::string> first_difference(HostView<const std::uint8_t> got, Ho
 
 bool brief() {
     static const bool brief =
-        std::getenv("FRAMEWIRE_TEST_BRIEF") != nullptr;  // cached, as some tests ask for each pixel
+        std::getenv("FRAMEWIRE_TEST_BRIEF") != nullptr;  // cached, because some tests ask for each pixel
     return brief;
 }
 

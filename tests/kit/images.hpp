@@ -15,11 +15,11 @@ namespace framewire::kit {
 
 /// Contents of test images.
 enum class Fill { zeros, full, ramp, checkerboard, noise };
-/// Returns all fills; in brief runs one flat fill and one with differences.
+/// Returns all fills; in brief runs only one flat fill and one with differences.
 std::vector<Fill> fills();
 std::string to_string(Fill fill);
 
-/// Returns the seed of all random numbers of this run, printed once; FRAMEWIRE_TEST_SEED sets it.
+/// Returns the seed of all random numbers in this run, which is printed once; FRAMEWIRE_TEST_SEED sets it.
 std::uint64_t seed();
 
 /// Fills every pixel; `salt` selects different noise.
@@ -33,14 +33,14 @@ Shape hd_shape(int channels, int frames = 1);
 
 /// Memory layout of a view.
 struct Layout {
-    int offset_bytes = 0;        ///< of the first byte from a 64-byte boundary
-    int row_padding_bytes = 0;   ///< after each row
-    int frame_padding_rows = 0;  ///< after each frame
+    int offset_bytes = 0;        ///< offset of the first byte from a 64-byte boundary
+    int row_padding_bytes = 0;   ///< padding after each row
+    int frame_padding_rows = 0;  ///< padding after each frame
 };
 std::vector<Layout> layouts();
 std::string to_string(const Layout& layout);
 
-/// An image in its own memory in which every other byte (before, between and after the rows) is a guard byte.
+/// Image in its own memory in which every other byte (before, between and after the rows) is a guard byte.
 class GuardedImage {
 public:
     GuardedImage(Shape shape, Layout layout);
@@ -63,7 +63,7 @@ public:
     explicit DeviceMirror(const GuardedImage& host);
     DeviceView<std::uint8_t> view() const;
     void upload(const cuda::Stream& stream) const;
-    /// Copies everything back into the host image, guard bytes included, and waits.
+    /// Copies everything, guard bytes included, back into the host image and waits for the copy.
     void download(const cuda::Stream& stream) const;
 
 private:
@@ -71,7 +71,7 @@ private:
     cuda::DeviceBuffer memory_;
 };
 
-/// Returns "pixel (x, y) channel c of frame f: got 1, want 2" for the first difference; nothing if the images are
+/// Describes the first difference as "pixel (x, y) channel c of frame f: got 1, want 2"; nullopt if the images are
 /// equal.
 std::optional<std::string> first_difference(HostView<const std::uint8_t> got, HostView<const std::uint8_t> want,
                                             int tolerance = 0);
@@ -81,16 +81,16 @@ std::vector<Backend> backends();
 /// Returns true if FRAMEWIRE_TEST_BRIEF is set: fewer shapes and layouts, for tools that slow every launch down by a
 /// factor of a hundred.
 bool brief();
-/// Returns true if FRAMEWIRE_NETWORK_LONG is set, as scripts/test-network.sh does: cases and random requests run for
-/// their full duration.
+/// Returns true if FRAMEWIRE_NETWORK_LONG is set, which scripts/test-network.sh does: cases and random requests then
+/// run for their full duration.
 bool at_length();
-/// Returns the reason why a backend cannot run on this machine; nothing if it can. Tests use it as the reason to skip.
-/// If FRAMEWIRE_REQUIRE_GPU is set, it returns nothing, and tests fail on the missing GPU instead.
+/// Returns the reason why a backend cannot run on this machine, which tests use as the reason to skip; nullopt if it
+/// can run. If FRAMEWIRE_REQUIRE_GPU is set, always returns nullopt, so that tests fail on a missing GPU.
 std::optional<std::string> why_not(Backend backend);
 /// For the CPU backend, selects each SIMD instruction set that this machine and the build support and calls
-/// `body(name)`; for CUDA, calls `body("")` once. All of them must give the same bytes.
+/// `body(name)`; for CUDA, calls `body("")` once. All instruction sets must give the same bytes.
 void for_each_instruction_set(Backend backend, const std::function<void(const std::string& name)>& body);
-/// Returns the executor of a backend that all tests of a program share.
+/// Returns the executor of a backend; all tests of a program share it.
 Executor& executor(Backend backend);
 
 }  // namespace framewire::kit

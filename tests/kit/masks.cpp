@@ -13,7 +13,7 @@ void set_where(HostView<std::uint8_t> mask, IsSet&& is_set) {
             for (int x = 0; x < mask.shape().width; ++x) mask.row(frame, y)[x] = is_set(frame, x, y) ? 255 : 0;
 }
 
-// Random numbers that are the same with every standard library.
+// Generates random numbers that are the same with every standard library.
 class Random {
 public:
     explicit Random(std::uint64_t seed) : engine_(seed) {}
@@ -24,7 +24,7 @@ private:
     std::mt19937_64 engine_;
 };
 
-// A corridor one pixel wide with walls one pixel wide, spiralling inwards to the middle.
+// Draws a corridor one pixel wide with walls one pixel wide, which spirals inwards to the middle.
 void fill_spiral(HostView<std::uint8_t> mask) {
     set_where(mask, [](auto...) { return false; });
     const int width = mask.shape().width, height = mask.shape().height;

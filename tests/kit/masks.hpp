@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-// Masks for labelling: single-channel images of 0 and 255.
+// Draws masks for labelling: single-channel images of 0 and 255.
 
 namespace framewire::kit {
 
@@ -18,8 +18,8 @@ int fill_squares(HostView<std::uint8_t> mask, int count, std::uint64_t seed);
 /// Sets pixels at random with probability `density`, in grains of `grain` x `grain` pixels.
 void fill_grains(HostView<std::uint8_t> mask, double density, int grain, std::uint64_t seed);
 
-/// Draws `count` discs per frame, of radius 6 to 17 at random positions, which may overlap: typical results of
-/// morphology.
+/// Draws `count` discs per frame, of radius 6 to 17 at random positions, which may overlap; such masks are typical
+/// results of morphology.
 void fill_discs(HostView<std::uint8_t> mask, int count, std::uint64_t seed);
 
 /// Masks that are hard to label.

@@ -9,7 +9,7 @@
 
 namespace framewire::kit {
 
-/// A border mode and its name in a chain.
+/// Border mode and its name in a chain.
 struct NamedBorder {
     Border border;
     const char* name;
@@ -18,21 +18,21 @@ struct NamedBorder {
 inline constexpr NamedBorder borders[] = {
     {Border::reflect101, "reflect101"}, {Border::replicate, "replicate"}, {Border::zero, "zero"}};
 
-/// Returns gray and BGR; in brief runs one of them, alternating with `turn`.
+/// Returns the channel counts of gray and BGR; in brief runs only one of them, alternating with `turn`.
 inline std::vector<int> channel_counts(int turn) {
     if (!brief()) return {3, 1};
     return {turn % 2 == 0 ? 3 : 1};
 }
 
-/// Instantiates the test of `suite`, which calls check(backend, border), once per border: three tests, so that slow
-/// tools can run them in parallel.
+/// Instantiates the test of `suite`, which calls check(backend, border), once per border. These are three tests, so
+/// that slow tools can run them in parallel.
 #define FRAMEWIRE_TEST_EVERY_BORDER(suite, check)                                        \
     TEST_P(suite, EqualsTheDefinitionReflected) { check(GetParam(), kit::borders[0]); }  \
     TEST_P(suite, EqualsTheDefinitionReplicated) { check(GetParam(), kit::borders[1]); } \
     TEST_P(suite, EqualsTheDefinitionWithZerosAround) { check(GetParam(), kit::borders[2]); }
 
-/// Runs check_filter for a filter with a size and a border, whose reference is reference(Parameters, in, out); an empty
-/// `shapes` selects the usual ones.
+/// Runs check_filter() for a filter with a size and a border, whose reference is reference(Parameters, in, out); an
+/// empty `shapes` selects the usual shapes.
 template <class Parameters, class Reference>
 void check_window(Backend backend, const FilterInfo& info, Reference reference, int size, int channels,
                   NamedBorder border, std::vector<Shape> shapes = {}) {

@@ -11,7 +11,7 @@
 namespace framewire {
 namespace {
 
-// Gray images with histograms of every kind: one value, two, few, hills, noise, and hills with gaps.
+// Fills gray images with histograms of every kind: one value, two, few, hills, noise, and hills with gaps.
 void fill_kind(HostView<std::uint8_t> image, int kind, std::mt19937& random) {
     const auto below = [&](unsigned limit) { return static_cast<int>(random() % limit); };
     const int values = 1 + kind % 6, spread = kind % 4 * below(30), gap = 1 + kind % 3;

@@ -19,7 +19,7 @@ constexpr BorderPair borders[] = {{Border::reflect101, cv::BORDER_REFLECT_101},
                                   {Border::replicate, cv::BORDER_REPLICATE},
                                   {Border::zero, cv::BORDER_CONSTANT}};
 
-// Runs both on noise, and expects no byte to differ by more than `tolerance`.
+// Runs plan and peer on noise, and expects no byte to differ by more than `tolerance`.
 template <class Plan, class Peer>
 void expect_close(const Plan& plan, Peer&& peer, const Shape& shape, int tolerance) {
     HostImage in(shape), out(shape), want(shape);
@@ -49,7 +49,7 @@ TEST(MeanAndOpenCv, IsWithinOneOfBlur) {
             }
 }
 
-// The peer takes an image, a size, a sigma (0: the peer's default) and OpenCV's border.
+// Compares a Gaussian with `peer`, which takes an image, a size, a sigma (0: the peer's default) and OpenCV's border.
 template <class Peer>
 void expect_gaussian(GaussianParameters parameters, const BorderPair& border, const Shape& shape, Peer&& peer,
                      int tolerance) {
@@ -67,8 +67,9 @@ void gaussian_blur(const cv::Mat& in, cv::Mat& out, int size, double sigma, int 
     cv::GaussianBlur(in, out, {size, size}, sigma, sigma, border);
 }
 
-// In floating point: on bytes OpenCV's weights have 8 bits, which makes it differ by more than one for some sigmas. Odd
-// sizes only: OpenCV's kernels of even size are not samples of a Gaussian (their two middle weights are too large).
+// Compares with OpenCV's filter in floating point: on bytes, OpenCV's weights have 8 bits, which makes it differ by
+// more than one for some sigmas. Only odd sizes are compared: OpenCV's kernels of even size are not samples of a
+// Gaussian (their two middle weights are too large).
 TEST(GaussianAndOpenCv, FineRoundingIsWithinOneOfItsFloatFilter) {
     const auto float_filter = [](const cv::Mat& in, cv::Mat& out, int size, double sigma, int border) {
         // OpenCV has its own table for small sizes without a sigma.
@@ -85,7 +86,7 @@ TEST(GaussianAndOpenCv, FineRoundingIsWithinOneOfItsFloatFilter) {
                     expect_gaussian({.size = size, .sigma = sigma}, border, {1, 211, 307, channels}, float_filter, 1);
 }
 
-// For larger sizes, the finer weights differ from OpenCV's by two in places.
+// For larger sizes, results of the finer weights differ from OpenCV's by two in places.
 TEST(GaussianAndOpenCv, FineRoundingOfSmallSizesIsWithinOneOfGaussianBlur) {
     for (const int channels : {1, 3})
         for (const auto& border : borders)

@@ -13,7 +13,8 @@
 namespace framewire {
 namespace {
 
-// Labels are equal up to numbering, boxes and areas are exact, and centroids equal OpenCV's doubles.
+// Compares the components: labels must be equal up to numbering, boxes and areas exact, and centroids equal to OpenCV's
+// doubles.
 void compare(const std::string& name, int connectivity, HostImage& image) {
     SCOPED_TRACE(fmt::format("{}, {} neighbours, seed {}", name, connectivity, kit::seed()));
     const auto& shape = image.shape();

@@ -22,7 +22,7 @@ namespace {
 
 using Box = std::array<int, 5>;  // x, y, width, height, area
 
-// Reads the records that `detect --method report` writes.
+// Returns the boxes in the records that `detect --method report` writes.
 std::vector<std::vector<Box>> boxes_by_job(const std::string& source, const DetectorParameters& parameters) {
     const testing::TemporaryFolder folder;
     const auto records = folder / "boxes.jsonl";
@@ -45,7 +45,8 @@ std::vector<std::vector<Box>> boxes_by_job(const std::string& source, const Dete
     return frames;
 }
 
-// cvtColor, GaussianBlur, absdiff, threshold, morphologyEx and connectedComponentsWithStats.
+// Returns the boxes that OpenCV finds with cvtColor, GaussianBlur, absdiff, threshold, morphologyEx and
+// connectedComponentsWithStats.
 std::vector<std::vector<Box>> boxes_by_opencv(const std::string& text, const DetectorParameters& parameters) {
     const auto source = open_source(text);
     OpencvDetector opencv(parameters);

@@ -29,8 +29,8 @@ std::vector<Detection> by_opencv(const std::vector<Detection>& boxes, int neighb
     return groups;
 }
 
-// Clusters of boxes of all sizes around some positions, as windows above a threshold lie. OpenCV does not group with a
-// threshold of 0.
+// Compares clusters of boxes of all sizes around some positions, which resemble windows above a threshold. OpenCV does
+// not group with a threshold of 0.
 TEST(GroupingAndOpenCv, GroupsAreTheSame) {
     std::mt19937_64 random(kit::seed());
     const auto between = [&](int first, int last) {

@@ -15,8 +15,8 @@
 namespace framewire {
 namespace {
 
-// Nearly all pixels have one gray value, which the gamma does not change, and the border, which the two treat
-// differently, is flat. A few pixels are darker or brighter.
+// Returns a picture in which nearly all pixels have one gray value, which the gamma does not change. The border, which
+// the two implementations treat differently, is flat. A few pixels are darker or brighter.
 cv::Mat picture(int width, int height) {
     cv::Mat picture(height, width, CV_8UC1, cv::Scalar(101));
     cv::circle(picture, {width / 2, height / 3}, width / 10, cv::Scalar(20), cv::FILLED);
@@ -25,8 +25,8 @@ cv::Mat picture(int width, int height) {
     return picture;
 }
 
-// Returns OpenCV's descriptor of a picture in our order: OpenCV stores blocks by columns, and the cells of a block by
-// columns.
+// Returns OpenCV's descriptor of a picture in framewire's order: OpenCV stores blocks by columns, and the cells of a
+// block by columns.
 std::vector<float> opencvs(const cv::HOGDescriptor& theirs, const cv::Mat& picture, const HogShape& shape, int block) {
     std::vector<float> columns;
     theirs.compute(picture, columns);
@@ -43,7 +43,7 @@ std::vector<float> opencvs(const cv::HOGDescriptor& theirs, const cv::Mat& pictu
 
 // Converts the descriptor of the picture rotated by 180 degrees into that of the picture.
 std::vector<float> turned_back(std::vector<float> descriptor, int bins, bool signed_gradients) {
-    // Reverses the cells of all blocks and rotates their directions.
+    // Reverse the cells of all blocks and rotate their directions.
     std::ranges::reverse(descriptor);
     for (auto cell = descriptor.begin(); cell != descriptor.end(); cell += bins) {
         std::reverse(cell, cell + bins);
@@ -52,9 +52,9 @@ std::vector<float> turned_back(std::vector<float> descriptor, int bins, bool sig
     return descriptor;
 }
 
-// OpenCV counts most votes half a pixel off the block's middle, and for the rotated picture half a pixel off the other
-// way, so the sum of both is compared. Its norm adds a constant to a block's length, which only matters for nearly flat
-// blocks, and its directions are within 0.3 degrees.
+// Compares the sum of a picture's and the rotated picture's descriptors with OpenCV's: OpenCV counts most votes half a
+// pixel off the block's middle, and for the rotated picture half a pixel to the other side. Its norm adds a constant to
+// a block's length, which only matters for nearly flat blocks, and its directions are within 0.3 degrees.
 void expect_opencvs(int cell, int block, int bins, bool signed_gradients) {
     SCOPED_TRACE(fmt::format("cells of {}, blocks of {}, {} bins, signed {}", cell, block, bins, signed_gradients));
     const int width = cell * 10, height = cell * 16;

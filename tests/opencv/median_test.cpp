@@ -12,7 +12,7 @@
 namespace framewire {
 namespace {
 
-// Smooth shading, hard edges and sensor noise, as from a camera.
+// Fills an image with smooth shading, hard edges and sensor noise, as from a camera.
 void fill_scene(HostView<std::uint8_t> image) {
     std::mt19937 random(static_cast<unsigned>(kit::seed()));
     const auto& shape = image.shape();

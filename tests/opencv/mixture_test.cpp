@@ -13,8 +13,8 @@
 namespace framewire {
 namespace {
 
-// A static room with sensor noise in slowly changing light, in which objects pass with their shadows, and a part that
-// flickers between two colours.
+// Draws a static room with sensor noise in slowly changing light, in which objects pass with their shadows, and a part
+// that flickers between two colours.
 void draw(HostView<std::uint8_t> image, int frame, std::mt19937& random) {
     std::normal_distribution<float> noise(0, 3);
     const auto& shape = image.shape();
@@ -34,10 +34,10 @@ void draw(HostView<std::uint8_t> image, int frame, std::mt19937& random) {
         }
 }
 
-// Both use the same method, but OpenCV keeps floats: each rounding moves our means by at most 1/256, variances by 1/256
-// and weights by 1/65536, and such an error lasts for a while. A verdict differs only if the squared distance is that
-// close to a threshold: at most 3 of 10000 pixels were seen, most of them in the flickering part, where weights come
-// close to each other. The test allows ten times as many.
+// Both implementations use the same method, but OpenCV keeps floats: each rounding changes framewire's means by at most
+// 1/256, variances by 1/256 and weights by 1/65536, and such an error lasts for a while. A verdict differs only if the
+// squared distance is that close to a threshold: in at most 3 of 10000 measured pixels, most of them in the flickering
+// part, where weights come close to each other. The test allows ten times as many.
 TEST(MixtureAndOpenCv, AgreeOnNearlyEveryPixel) {
     for (const int channels : {3, 1}) {
         const Shape shape{1, 120, 203, channels};
@@ -67,7 +67,7 @@ TEST(MixtureAndOpenCv, AgreeOnNearlyEveryPixel) {
         }
         const auto share = static_cast<double>(differing) / static_cast<double>(pixels);
         EXPECT_LT(share, 0.003) << channels << " channels";
-        // There was something to agree on.
+        // The clip must have moving and shaded pixels, so that there is something to agree on.
         EXPECT_GT(moving, pixels / 100);
         EXPECT_GT(shaded, pixels / 500);
         fmt::print("[   SHARE  ] {:.5f} of the pixels differ from OpenCV's ({} channels)\n", share, channels);

@@ -13,7 +13,7 @@ namespace {
 
 using enum MorphologyOperation;
 
-// Images whose borders matter, with single extreme pixels.
+// Returns an image whose borders matter, with single extreme pixels.
 HostImage picture(const Shape& shape) {
     HostImage image(shape);
     kit::fill(image.view(), kit::Fill::noise);
@@ -38,7 +38,7 @@ void expect_equal(MorphologyOperation operation, ElementShape element_shape, int
     EXPECT_EQ(kit::first_difference(out.view(), want.view()), std::nullopt);
 }
 
-// OpenCV's own kernels for its shapes, and our disc passed to OpenCV as a kernel.
+// Compares with OpenCV's own kernels for its shapes, and with framewire's disc passed to OpenCV as a kernel.
 TEST(MorphologyAndOpenCv, EveryElementGivesTheSameBytes) {
     for (int size = 1; size <= max_element_px; size += 2)
         for (const auto operation : {dilate, erode, open, close, close_open}) {

@@ -24,7 +24,7 @@ double cosine(const std::vector<float>& a, const std::vector<float>& b) {
     return product(a, b.data()) / std::sqrt(product(a, a.data()) * product(b, b.data()));
 }
 
-// An OpenCV descriptor of a picture, saved as the weights of OpenCV's detector, must have the same order as our
+// An OpenCV descriptor of a picture, saved as the weights of OpenCV's detector, must have the same order as framewire's
 // descriptor of the picture. The two differ in how a pixel votes, not in where.
 TEST(WindowModelFileAndOpenCv, HogDescriptorWeightsHaveTheOrderOfOurDescriptor) {
     const TemporaryFolder folder;

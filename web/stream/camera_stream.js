@@ -25,8 +25,8 @@ export class CameraStream extends EventTarget {
     /**
      * Starts the worker and connects.
      * @param {{url: string|URL, name: string, token?: string, canvas: HTMLCanvasElement, webGl?: "gpu"|"any"}} options
-     *     url: of the WebSocket, `ws://HOST/NAME/stream`; canvas: without a context, because control of it passes to
-     *     the worker; webGl: see painterOn()
+     *     url: address of the WebSocket, `ws://HOST/NAME/stream`; canvas: without a context, because its control passes
+     *     to the worker; webGl: see painterOn()
      */
     constructor({ url, name, token = "", canvas, webGl = "gpu" }) {
         super();
@@ -41,7 +41,7 @@ export class CameraStream extends EventTarget {
         this.#order("pause");
     }
 
-    /** Reconnects and continues from the picture held, also after `ended` or `refused`. */
+    /** Reconnects and continues from the current picture, also after `ended` or `refused`. */
     resume() {
         this.#order("resume");
     }
@@ -87,7 +87,7 @@ export class CameraStream extends EventTarget {
             for (const [message, transfer] of this.#waiting) worker.postMessage(message, transfer);
             this.#waiting = null;
         };
-        // An error before it runs means that one of its files could not be loaded. The worker is then started again.
+        // An error before the worker runs means that one of its files could not be loaded. Starts the worker again.
         worker.onerror = event => {
             const isLost = this.#waiting !== null, text = event.message || "the worker does not run";
             this.#hear({ kind: "state", detail: { state: isLost ? "lost" : "refused", text } });

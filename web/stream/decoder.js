@@ -3,7 +3,7 @@
 /** A violation of the protocol. The decoder that reported it must not be used again. */
 export class StreamError extends Error {}
 
-/** The result of a message; the numbers of Taken in wasm/viewer.hpp. */
+/** Results of a message; the values equal those of Taken in wasm/viewer.hpp. */
 export const Taken = Object.freeze({ nothing: 0, picture: 1, ended: 2, hello: 3, refused: 4, clock: 5, answer: 6 });
 
 /** Types of messages that contain picture data (MessageType in net/wire). */
@@ -11,7 +11,7 @@ const pictureType = 2, changesType = 3;
 
 const modes = ["exact", "lossless", "bounded"];
 
-/** Names of the numbers of report() in wasm/exports.cpp, by their index. */
+/** Names of the numbers that report() in wasm/exports.cpp returns, by index. */
 const reportNames = [
     "width", "height", "channels", "mode", "greatest", "rate", "takesControlRequests", "reason", "version", "frame", "time",
     "threshold", "latencyMs", "changed", "dropped", "objects", "textBytes"
@@ -58,7 +58,7 @@ export class Decoder {
 
     /**
      * Returns the first message of a new connection. It announces the block versions held.
-     * @param {string} name of the stream
+     * @param {string} name the stream's name
      * @param {string} token
      * @returns {Uint8Array}
      */
@@ -90,9 +90,9 @@ export class Decoder {
 
     /**
      * Applies one message of the server.
-     * @param {number} type of the message
+     * @param {number} type the message's type
      * @param {Uint8Array} content
-     * @param {number} nowUs time of the clock that is passed to drawn()
+     * @param {number} nowUs time on the clock whose values are passed to drawn()
      * @returns {number} a value of Taken
      */
     take(type, content, nowUs) {
@@ -167,7 +167,7 @@ export class Decoder {
     }
 
     /**
-     * Returns one byte per 64x64 block in row order, not 0 if the block has changed since painted(). A view, not a
+     * Returns one byte per 64x64 block in row order: nonzero if the block has changed since painted(). A view, not a
      * copy.
      */
     touched() {

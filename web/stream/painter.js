@@ -3,7 +3,7 @@ import { WebGlPainter } from "./webgl_painter.js";
 
 /**
  * Returns true if WebGL runs on a GPU, as far as the browser reveals it. Without a GPU a 1920x1080 picture takes 50 ms
- * by WebGL, and 5 ms on a 2-D context that repaints only changed areas.
+ * with WebGL, and 5 ms on a 2-D context that repaints only changed areas.
  */
 function hasGpu() {
     const gl = new OffscreenCanvas(1, 1).getContext("webgl2");

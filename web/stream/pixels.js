@@ -19,7 +19,7 @@ export function rgbaOf(picture, shape, area) {
 }
 
 /**
- * Draws the changes over the pixels of a whole picture: in red, or coloured by size as by the filter `heatmap`.
+ * Draws the changes over the pixels of a whole picture: in red, or coloured by size like the filter `heatmap`.
  * @param {Uint8ClampedArray} rgba modified in place
  * @param {Uint8Array} marks how much each pixel changed
  * @param {"changes"|"heat"} view

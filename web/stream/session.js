@@ -2,8 +2,8 @@ import { Decoder, StreamError, Taken } from "./decoder.js";
 import { MessageReader } from "./message_reader.js";
 import { Pauses } from "./pauses.js";
 
-const helloMs = 5000;  // from the connection to the server's hello
-const silenceMs = 5000;  // without a byte; servers send something each second
+const helloMs = 5000;  // longest time from the connection to the server's hello
+const silenceMs = 5000;  // longest time without a byte; servers send something each second
 
 /** Refusals (Refusal in net/wire) that another attempt would receive again: bad_request and not_allowed. */
 const finalRefusals = new Set([3, 5]);

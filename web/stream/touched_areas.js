@@ -1,4 +1,4 @@
-const side = 64;  // of a block, in pixels
+const side = 64;  // side of a block, in pixels
 
 /**
  * Returns rectangles that cover all touched blocks: one per run of blocks in a row of blocks.

@@ -8,7 +8,7 @@ void main() {
 
 const views = { picture: 0, changes: 1, heat: 2 };
 
-// The same colours as in pixels.js, which paints without WebGL.
+// Uses the same colours as pixels.js, which paints without WebGL.
 const fragmentShader = `#version 300 es
 precision highp float;
 uniform highp sampler2D picture, marks;
@@ -84,7 +84,7 @@ export class WebGlPainter {
         gl.drawArrays(gl.TRIANGLES, 0, 3);
     }
 
-    // Copies areas of a picture to a texture. Offsets select them, so nothing is copied on the CPU.
+    // Copies areas of a picture to a texture. Offsets into the picture select the areas, so the CPU copies nothing.
     #upload(unit, format, channels, bytes, areas) {
         const gl = this.#gl;
         gl.activeTexture(gl.TEXTURE0 + unit);

@@ -10,7 +10,7 @@ import { touchedAreas } from "./touched_areas.js";
 import { dialWebSocket } from "./web_socket.js";
 
 /**
- * Browsers do not call requestAnimationFrame() for hidden pages. They paint and acknowledge after this time instead.
+ * Browsers do not call requestAnimationFrame() for hidden pages, which paint and acknowledge after this time instead.
  */
 const longestWaitMs = 250;
 

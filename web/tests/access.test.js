@@ -51,7 +51,7 @@ test("does not send a refused token again", async (t) => {
     const context = await browser.newContext();
     t.after(() => context.close());
     const page = await context.newPage();
-    // A tab that stayed open while the server's token changed.
+    // Simulates a tab that stayed open while the server's token changed.
     await page.addInitScript(() => sessionStorage.setItem("framewire-token /", "a token of yesterday"));
     await page.clock.install();
     let asked = 0;
@@ -72,7 +72,7 @@ test("does not send a refused token again", async (t) => {
     await untilLive(page);
 });
 
-/** Opens a page of another site: the same machine, another port. */
+/** Opens a page of another site: the same machine at another port. */
 async function otherSite(t) {
     const server = createServer((_request, response) => {
         response.writeHead(200, { "Content-Type": "text/html" });
@@ -115,7 +115,7 @@ test("other sites' pages cannot read, control or watch", async (t) => {
             }),
         };
     }, victim);
-    // A POST without CORS returns an opaque response. Its missing effect is checked below.
+    // A POST without CORS returns an opaque response. That it has no effect is checked below.
     assert.deepEqual(did, {
         read: "refused",
         put: "refused",

@@ -1,4 +1,4 @@
-// axe finds no accessibility problem in any view, dark or light, large or small.
+// Tests that axe finds no accessibility problem in any view, dark or light, large or small.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

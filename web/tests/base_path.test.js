@@ -1,4 +1,4 @@
-// The page below a path of a shared host, as reverse proxies publish it.
+// Tests the page below a path of a shared host, as reverse proxies publish it.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -23,7 +23,7 @@ after(() => browser.close());
  * Starts a reverse proxy with one server per path.
  * @param {import("node:test").TestContext} t
  * @param {Record<string, number>} ports by path, such as "/cams"
- * @param {boolean} strips whether it removes the path from requests
+ * @param {boolean} strips whether the proxy removes the path from requests
  * @returns {Promise<{host: string, missed: string[]}>} missed: requests for no server
  */
 async function proxy(t, ports, strips) {

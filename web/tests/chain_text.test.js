@@ -1,4 +1,4 @@
-// The page's parser and formatter for chains, compared with the program's.
+// Compares the page's parser and formatter for chains with the program's.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

@@ -1,4 +1,4 @@
-// Requests of one control: one in progress, and the newest of those that arrive meanwhile.
+// Tests the requests of one control: one is in progress, and only the newest of those that arrive meanwhile waits.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

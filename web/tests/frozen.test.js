@@ -1,5 +1,5 @@
-// The page shows one frame of the source at a time while the browser's renderer is suspended and resumed, and its line
-// is slow.
+// Tests that the page shows one frame of the source at a time while the browser's renderer is suspended and resumed, and
+// its line is slow.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Files that cannot be loaded at first, for example because the network changes during loading.
+// Tests files that cannot be loaded at first, for example because the network changes during loading.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,4 +1,4 @@
-// The API's document is valid, and a running server answers as it says.
+// Tests that the API's document is valid and that a running server answers accordingly.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// The page with the real server: its picture consists of the server's bytes.
+// Tests the page with the real server: the page's picture must consist of the server's bytes.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

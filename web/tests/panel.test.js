@@ -1,4 +1,4 @@
-// The panel with the real server: settings appear in the picture, and refusals are shown.
+// Tests the panel with the real server: settings must appear in the picture, and refusals must be shown.
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

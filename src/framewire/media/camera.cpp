@@ -32,14 +32,14 @@ namespace {
 constexpr std::uint32_t most_entries = 256;
 constexpr std::uint32_t most_controls = 1024;
 
-// Text of a fixed-size field, which may lack the terminating zero.
+// Returns the text in a fixed-size field, which may lack the terminating zero.
 template <std::size_t bytes>
 std::string text_of(const std::uint8_t (&field)[bytes]) {
     const auto* begin = reinterpret_cast<const char*>(field);
     return {begin, std::find(begin, begin + bytes, '\0')};
 }
 
-// The FourCC of a pixel format as text, without trailing spaces.
+// Returns the FourCC of a pixel format as text, without trailing spaces.
 std::string four_letters(std::uint32_t code) {
     std::string text;
     for (int byte = 0; byte < 4; ++byte) text += static_cast<char>(code >> (8 * byte) & 0x7f);
@@ -47,14 +47,15 @@ std::string four_letters(std::uint32_t code) {
     return text;
 }
 
-// V4L2 reports frame intervals; the rate is the inverse. Nullopt for an interval of zero, which a faulty driver may
-// report.
+// Returns the frame rate for a frame interval, which is what V4L2 reports. Nullopt if a faulty driver reports an
+// interval of zero.
 std::optional<Rational> rate_of(const v4l2_fract& interval) {
     if (interval.numerator == 0 || interval.denominator == 0) return std::nullopt;
     return Rational{interval.denominator, interval.numerator};
 }
 
-// Frame rates for one format and size, highest first. A continuous or stepwise range is represented by its two limits.
+// Returns the frame rates for one format and size, highest first. A continuous or stepwise range is represented by its
+// two limits.
 std::vector<Rational> rates(const DeviceControl& device, std::uint32_t pixel_format, int width, int height) {
     std::vector<Rational> found;
     for (std::uint32_t index = 0; index < most_entries; ++index) {
@@ -68,7 +69,7 @@ std::vector<Rational> rates(const DeviceControl& device, std::uint32_t pixel_for
             if (const auto rate = rate_of(query.discrete)) found.push_back(*rate);
             continue;
         }
-        // A range: only its limits are listed.
+        // The driver reports a range: list only its limits.
         if (const auto rate = rate_of(query.stepwise.min)) found.push_back(*rate);
         if (const auto rate = rate_of(query.stepwise.max)) found.push_back(*rate);
         break;
@@ -77,7 +78,7 @@ std::vector<Rational> rates(const DeviceControl& device, std::uint32_t pixel_for
     return found;
 }
 
-// Frame sizes for one format, each with its rates. Sizes beyond max_side_px are skipped.
+// Returns the frame sizes for one format, each with its rates. Sizes beyond max_side_px are skipped.
 std::vector<CameraSize> sizes(const DeviceControl& device, std::uint32_t pixel_format) {
     std::vector<CameraSize> found;
     const auto add = [&](std::uint32_t width, std::uint32_t height) {
@@ -95,7 +96,7 @@ std::vector<CameraSize> sizes(const DeviceControl& device, std::uint32_t pixel_f
             add(query.discrete.width, query.discrete.height);
             continue;
         }
-        // A range: list the common sizes that it contains, and its largest.
+        // The driver reports a range: list the common sizes in it and its largest size.
         const auto& range = query.stepwise;
         constexpr std::pair<std::uint32_t, std::uint32_t> usual[] = {
             {320, 240}, {640, 480}, {1280, 720}, {1920, 1080}, {3840, 2160}};
@@ -109,7 +110,7 @@ std::vector<CameraSize> sizes(const DeviceControl& device, std::uint32_t pixel_f
     return found;
 }
 
-// The type of a control; nullopt for headings and for types whose value is not a single number.
+// Returns the type of a control; nullopt for headings and for types whose value is not a single number.
 std::optional<CameraControl::Type> type_of(std::uint32_t type) {
     switch (type) {
         case V4L2_CTRL_TYPE_INTEGER: return CameraControl::Type::integer;
@@ -121,7 +122,8 @@ std::optional<CameraControl::Type> type_of(std::uint32_t type) {
     }
 }
 
-// Formats that can be decoded here, in order of preference at equal rates: uncompressed before compressed.
+// Pixel formats that this program can decode. At equal rates, earlier ones are preferred: uncompressed before
+// compressed.
 constexpr std::string_view decoded_formats[] = {"YUYV", "NV12", "YU12", "UYVY", "BGR3", "GREY", "MJPG", "JPEG"};
 
 }  // namespace
@@ -133,8 +135,7 @@ CameraDevice::CameraDevice(const std::string& path) : path_(path) {
         ::close(*number);
         delete number;
     });
-    // The descriptor is shared by all copies of the function; the last one closes it. A signal may interrupt the
-    // ioctl.
+    // All copies of the function share the descriptor; the last one closes it. A signal may interrupt the ioctl.
     device_ = [open](unsigned long request, void* argument) {
         int result = 0;
         do result = ::ioctl(*open, request, argument);
@@ -149,8 +150,8 @@ CameraDevice::CameraDevice(std::string path, DeviceControl control)
     check_is_camera();
 }
 
-// Reads name and driver. A device with V4L2_CAP_DEVICE_CAPS states the capabilities of this node in device_caps;
-// `capabilities` then describes the whole device, of which some nodes deliver metadata only.
+// Reads the device's name and driver. A device with V4L2_CAP_DEVICE_CAPS states the capabilities of this node in
+// `device_caps`; its `capabilities` cover all nodes, some of which deliver only metadata.
 void CameraDevice::check_is_camera() {
     v4l2_capability capability{};
     if (const int error = device_(VIDIOC_QUERYCAP, &capability); error != 0)
@@ -183,7 +184,7 @@ std::vector<CameraControl> CameraDevice::controls() const {
     for (std::uint32_t count = 0; count < most_controls; ++count) {
         const auto before = query.id;
         query.id |= V4L2_CTRL_FLAG_NEXT_CTRL;
-        // Ids must increase; with a driver whose ids do not, the loop would never end.
+        // Stop if the ids do not increase: with such a driver the loop would never end.
         if (device_(VIDIOC_QUERYCTRL, &query) != 0 || query.id <= before) break;
         const auto type = type_of(query.type);
         if (!type || query.flags & V4L2_CTRL_FLAG_DISABLED) continue;
@@ -262,7 +263,7 @@ std::string choose_pixel_format(const Camera& camera, int width_px, int height_p
             for (const auto& size : format.sizes) {
                 if (width_px && (size.width_px != width_px || size.height_px != height_px)) continue;
                 const double highest = size.rates.empty() ? 0 : size.rates.front().value();
-                // Rates that differ by less than 1 % count as equal: 29.97 satisfies 30.
+                // Rates that differ by less than 1 % count as equal, so 29.97 satisfies a request for 30.
                 const double useful = std::min(highest, rate * 0.99);
                 if (useful > best) {
                     best = useful;
@@ -288,7 +289,7 @@ std::string choose_pixel_format(const Camera& camera, int width_px, int height_p
 namespace framewire {
 namespace {
 
-// In the order of CameraAdjustment::controls_.
+// V4L2 ids of the controls, in the order of CameraAdjustment::controls_.
 constexpr std::uint32_t control_ids[] = {V4L2_CID_BRIGHTNESS, V4L2_CID_CONTRAST, V4L2_CID_SATURATION, V4L2_CID_GAIN};
 
 // Maps a setting linearly to the control's range, separately below and above the neutral value, and rounds to one of
@@ -305,7 +306,8 @@ std::int64_t value_for(const CameraControl& control, double setting, double leas
     return control.minimum + std::clamp<std::int64_t>(steps, 0, last) * step;
 }
 
-// Source whose set_adjustment() first uses the camera's controls. The mutex serializes calls from several threads.
+// Source whose set_adjustment() changes the camera's controls first and passes the rest to the wrapped source. The
+// mutex serializes calls from several threads.
 class CameraSource final : public Source {
 public:
     CameraSource(std::unique_ptr<Source> source, CameraDevice device)
@@ -379,7 +381,7 @@ namespace {
 
 #ifdef FRAMEWIRE_FFMPEG
 
-// Name that libavdevice uses for a V4L2 pixel format.
+// Returns libavdevice's name of a V4L2 pixel format.
 std::string device_format(std::string_view four_letters) {
     if (four_letters == "MJPG" || four_letters == "JPEG") return "mjpeg";
     if (four_letters == "YUYV") return "yuyv422";
@@ -400,7 +402,8 @@ std::unique_ptr<Source> open_camera(const SourceCall& call, const SourceOptions&
     if (format == "yuyv") format = "yuyv422";
     CameraDevice device(call.path);
     if (format.empty()) {
-        // Without a format, libavdevice chooses an uncompressed one, even if the bus limits it to 5 frames per second.
+        // If no format is requested, libavdevice chooses an uncompressed one, even if the bus limits it to 5 frames per
+        // second.
         const auto chosen =
             choose_pixel_format(device.describe(), width, height, rate.value_or(Rational{30, 1}).value());
         format = device_format(chosen);
@@ -420,7 +423,7 @@ constexpr auto open_camera = nullptr;
 
 }  // namespace
 
-// The table entry for cameras; `open` is null in a build without FFmpeg.
+// Returns the source kind for cameras; `open` is null in a build without FFmpeg.
 SourceKind camera_source() {
     using Type = ParameterInfo::Type;
     return {.name = "camera",

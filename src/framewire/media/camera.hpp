@@ -15,13 +15,13 @@
 
 namespace framewire {
 
-/// Control of a V4L2 camera: brightness, exposure ...
+/// Control of a V4L2 camera, for example its brightness or exposure.
 struct CameraControl {
     /// Value type of a control; a button has no value.
     enum class Type { integer, boolean, menu, button };
 
     std::uint32_t id = 0;
-    std::string name;  ///< as the driver reports it: "Brightness"
+    std::string name;  ///< name that the driver reports, for example "Brightness"
     Type type = Type::integer;
     std::int64_t minimum = 0;
     std::int64_t maximum = 0;
@@ -29,7 +29,7 @@ struct CameraControl {
     std::int64_t default_value = 0;
     std::int64_t value = 0;
     bool writable = true;                                      ///< neither read-only nor overridden by another control
-    std::vector<std::pair<std::int64_t, std::string>> menu{};  ///< values and their names
+    std::vector<std::pair<std::int64_t, std::string>> menu{};  ///< menu entries: values and their names
 };
 
 /// Frame size that a camera supports in one pixel format, with its frame rates, highest first.
@@ -55,10 +55,11 @@ struct Camera {
     std::vector<CameraControl> controls;
 };
 
-/// Performs an ioctl on one open device; returns 0 or the negative errno.
+/// Function that performs an ioctl on one open device and returns 0 or the negative errno.
 using DeviceControl = std::function<int(unsigned long request, void* argument)>;
 
-/// Open V4L2 device for queries and controls; another opening of it may stream at the same time. Not thread-safe.
+/// Open V4L2 device for queries and controls; another descriptor of the device may stream at the same time. Not
+/// thread-safe.
 class CameraDevice {
 public:
     /// Opens the device at `path`. Throws Error{no_input} if it cannot be opened or is not a camera.
@@ -77,9 +78,9 @@ public:
 private:
     // Reads name and driver; throws if the device does not capture video.
     void check_is_camera();
-    // The formats that the driver enumerates.
+    // Returns the formats that the driver enumerates.
     std::vector<CameraFormat> formats() const;
-    // The controls with their current values.
+    // Returns the controls with their current values.
     std::vector<CameraControl> controls() const;
 
     std::string path_;
@@ -88,7 +89,7 @@ private:
     std::string driver_;
 };
 
-/// Cameras of this machine, sorted by path; those that cannot be opened are skipped with a debug message.
+/// Returns the cameras of this machine, sorted by path; those that cannot be opened are skipped with a debug message.
 std::vector<Camera> list_cameras();
 
 /// Chooses the pixel format to request: among the formats that can be decoded here, the one with the highest rate up to
@@ -96,9 +97,9 @@ std::vector<Camera> list_cameras();
 std::string choose_pixel_format(const Camera& camera, int width_px, int height_px, double rate);
 
 /// Applies an Adjustment to a real camera (streaming report, section 5): brightness, contrast, saturation and gain go
-/// to the camera's own controls if it has them; the rest is left to the `adjust` filter. The neutral value of a
-/// setting maps to the control's default, and from there the control moves linearly to its own limits as the setting
-/// moves to its limits. Not thread-safe.
+/// to the camera's own controls if it has them; the `adjust` filter does the rest. The neutral value of a setting maps
+/// to the control's default, and from there the control moves linearly to its own limits as the setting moves to its
+/// limits. Not thread-safe.
 class CameraAdjustment {
 public:
     /// Queries the camera's controls. Controls that are not writable are left to software.
@@ -112,8 +113,8 @@ public:
 private:
     struct Control {
         CameraControl info;
-        std::optional<std::int64_t> set{};  // what this object has set it to
-    };                                      // the value that this object last wrote
+        std::optional<std::int64_t> set{};  // value that this object last wrote
+    };
 
     // Writes a setting to a control, unless it already has the value.
     void set(Control& control, double setting, double least, double neutral, double most);
@@ -122,7 +123,7 @@ private:
     std::array<std::optional<Control>, 4> controls_;  // brightness, contrast, saturation, gain
 };
 
-/// Wraps `source` so that set_adjustment() goes to the camera that it reads from.
+/// Wraps `source` so that set_adjustment() controls the camera that it reads from.
 std::unique_ptr<Source> with_camera_controls(std::unique_ptr<Source> source, CameraDevice device);
 
 }  // namespace framewire

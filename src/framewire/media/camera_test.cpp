@@ -153,7 +153,7 @@ TEST_F(CameraAdjustmentTest, ValidatesBeforeWriting) {
     EXPECT_EQ(camera.values[V4L2_CID_BRIGHTNESS], 5);
 }
 
-// Frames of a pipeline with the panel's settings, and the frames that the chain in `want` makes of the same input.
+// Fixture that compares the frames of a pipeline with camera controls with those of the chain `want` on the same input.
 class CameraControlsTest : public CameraAdjustmentTest {
 protected:
     std::unique_ptr<Source> camera_source() {
@@ -205,7 +205,8 @@ TEST_F(CameraControlsTest, SplitsSettingsBetweenCameraAndChain) {
     Pipeline pipeline("gray,adjust=51:contrast=2.5,adjust=gain=0.5", camera_source());
     EXPECT_EQ(camera.values[V4L2_CID_BRIGHTNESS], 13);
     expect_equal(pipeline.next(), frame_of("gray,adjust=contrast=2.5,adjust=gain=0.5", 0));
-    EXPECT_EQ(pipeline.panel.set({.brightness = -255, .saturation = 0}), Adjustment{});  // while it runs
+    EXPECT_EQ(pipeline.panel.set({.brightness = -255, .saturation = 0}),
+              Adjustment{});  // changed while the pipeline runs
     EXPECT_EQ(camera.values[V4L2_CID_BRIGHTNESS], -64);
     expect_equal(pipeline.next(), frame_of("gray,adjust=saturation=0,adjust=gain=0.5", 1));
 }
@@ -220,7 +221,7 @@ TEST_F(CameraControlsTest, UsesTheChainForOtherSources) {
 TEST_F(CameraControlsTest, ReportsSettingsThatCannotBeApplied) {
     camera.add(V4L2_CID_BRIGHTNESS, -64, 64, 1, 5);
     Pipeline pipeline("gray", camera_source());
-    EXPECT_EQ(camera.writes, 0);  // without `adjust` in the chain the camera is not used either
+    EXPECT_EQ(camera.writes, 0);  // the camera is not used if the chain has no `adjust`
     EXPECT_EQ(pipeline.panel.set(everything), (Adjustment{.contrast = 2.5, .saturation = 0.5, .gain = 8}));
     EXPECT_EQ(camera.writes, 1);
     EXPECT_THROW(pipeline.panel.set({.brightness = 0, .gain = 9}), Error);
@@ -448,8 +449,8 @@ TEST(Camera, RejectsOtherDevices) {
 TEST(Camera, ChoosesTheFormatWithTheRequestedRate) {
     FakeCamera fake;
     const auto camera = open(fake).describe();
-    EXPECT_EQ(choose_pixel_format(camera, 640, 480, 30), "YUYV");   // uncompressed if it is as fast
-    EXPECT_EQ(choose_pixel_format(camera, 1280, 720, 30), "MJPG");  // uncompressed reaches 5 frames per second only
+    EXPECT_EQ(choose_pixel_format(camera, 640, 480, 30), "YUYV");   // uncompressed if its rate is no lower
+    EXPECT_EQ(choose_pixel_format(camera, 1280, 720, 30), "MJPG");  // uncompressed reaches only 5 frames per second
     EXPECT_EQ(choose_pixel_format(camera, 1280, 720, 5), "YUYV");
     EXPECT_EQ(choose_pixel_format(camera, 0, 0, 30), "YUYV");
     EXPECT_EQ(choose_pixel_format(camera, 123, 45, 30), "");

@@ -39,11 +39,11 @@ extern "C" {
 namespace framewire {
 namespace {
 
-// Chroma sample position in libswscale's unit, 1/256 of a luma pixel; this value leaves it to libswscale.
+// Unset chroma position: libswscale then uses its own default. Positions are in its unit, 1/256 of a luma pixel.
 constexpr int unset_position = -513;
 
-// The format without the range that a YUVJ format implies: libswscale warns about YUVJ formats, and the range is set
-// separately.
+// Returns the planar format that equals a YUVJ format except for the implied range. libswscale warns about YUVJ
+// formats, and the range is set separately.
 AVPixelFormat without_range(AVPixelFormat format) {
     switch (format) {
         case AV_PIX_FMT_YUVJ420P: return AV_PIX_FMT_YUV420P;
@@ -55,13 +55,13 @@ AVPixelFormat without_range(AVPixelFormat format) {
     }
 }
 
-// True for RGB and palette formats.
+// Returns true for RGB and palette formats.
 bool is_rgb(AVPixelFormat format) {
     const auto* descriptor = av_pix_fmt_desc_get(format);
     return descriptor && (descriptor->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL));
 }
 
-// libswscale's coefficient table for a matrix.
+// Returns libswscale's coefficient table for a matrix.
 const int* coefficients(YuvMatrix matrix) {
     switch (matrix) {
         case YuvMatrix::bt709: return sws_getCoefficients(SWS_CS_ITU709);
@@ -71,7 +71,7 @@ const int* coefficients(YuvMatrix matrix) {
     return sws_getCoefficients(SWS_CS_ITU601);
 }
 
-// FFmpeg's format for framewire's images.
+// Returns FFmpeg's format for framewire's images.
 AVPixelFormat image_format(const Shape& shape) { return shape.channels == 1 ? AV_PIX_FMT_GRAY8 : AV_PIX_FMT_BGR24; }
 
 const char* name(YuvMatrix matrix) {
@@ -83,13 +83,13 @@ const char* name(YuvMatrix matrix) {
     return "BT.601";
 }
 
-// True for formats with an alpha channel.
+// Returns true for formats with an alpha channel.
 bool has_alpha(AVPixelFormat format) {
     const auto* descriptor = av_pix_fmt_desc_get(format);
     return descriptor && (descriptor->flags & AV_PIX_FMT_FLAG_ALPHA);
 }
 
-// Expands limited range (16..235) to 0..255 in the colour channels of pixels that are followed by `alpha_bytes` each.
+// Expands limited range (16..235) to 0..255 in the colour channels; each pixel has `alpha_bytes` after them.
 void stretch_range(std::uint8_t* pixels, std::ptrdiff_t stride_bytes, const Shape& shape, int alpha_bytes) {
     static constexpr auto stretched = [] {
         std::array<std::uint8_t, 256> values{};
@@ -105,8 +105,8 @@ void stretch_range(std::uint8_t* pixels, std::ptrdiff_t stride_bytes, const Shap
     }
 }
 
-// Chroma position according to a frame's tags. The default is that of MPEG (left) for limited range and that of JPEG
-// (centre) for full range.
+// Returns the chroma position according to a frame's tags. The default is MPEG's position (left) for limited range and
+// JPEG's (centre) for full range.
 ChromaSiting siting_of(const AVFrame& frame, const YuvCoding& coding) {
     switch (frame.chroma_location) {
         case AVCHROMA_LOC_CENTER: return siting_centre;
@@ -117,7 +117,7 @@ ChromaSiting siting_of(const AVFrame& frame, const YuvCoding& coding) {
     }
 }
 
-// The format for framewire::colour, if it reads this one.
+// Returns the equivalent format of framewire::colour, if it supports this one.
 std::optional<YuvFormat> own_format(AVPixelFormat format) {
     switch (without_range(format)) {
         case AV_PIX_FMT_GRAY8: return yuv_gray;
@@ -134,7 +134,7 @@ std::optional<YuvFormat> own_format(AVPixelFormat format) {
     }
 }
 
-// True if the frame has the image's size, 3 channels and top-down rows of at least `pixel_bytes` per pixel.
+// Returns true if the frame has the image's size, 3 channels and top-down rows with at least `pixel_bytes` per pixel.
 bool has_rows(const AVFrame& frame, const Shape& shape, int pixel_bytes) {
     return frame.width == shape.width && frame.height == shape.height && shape.channels == 3 &&
            frame.linesize[0] >= shape.width * pixel_bytes;
@@ -150,7 +150,7 @@ bool is_gray(AVPixelFormat format) {
            !(descriptor->flags & AV_PIX_FMT_FLAG_RGB);
 }
 
-// Order of precedence: explicit tags, then what the format implies (YUVJ and gray: full range; JPEG: BT.601), then
+// Uses, in this order, explicit tags, then what the format implies (YUVJ and gray: full range; JPEG: BT.601), then
 // assumed_coding().
 YuvCoding coding_of(const AVFrame& frame, std::string& assumed) {
     assumed.clear();
@@ -190,7 +190,7 @@ std::optional<YuvInfo> yuv_info(const AVFrame& frame, const YuvCoding& coding) {
 
 namespace {
 
-// View of a frame's planes; nullopt for unsupported formats and for negative strides (bottom-up rows).
+// Returns a view of a frame's planes; nullopt for unsupported formats and for negative strides (bottom-up rows).
 template <class Byte>
 std::optional<HostYuv<Byte>> yuv_view(const AVFrame& frame, const YuvCoding& coding) {
     const auto info = yuv_info(frame, coding);
@@ -239,7 +239,7 @@ struct PictureConverter::Side {
 
     friend bool operator==(const Side&, const Side&) = default;
 
-    // Describes a frame. The chroma position matters only where chroma is subsampled by two.
+    // Describes a frame. The chroma position matters only if chroma is subsampled by two.
     static Side of(const AVFrame& frame, const YuvCoding& coding) {
         Side side{without_range(static_cast<AVPixelFormat>(frame.format)), frame.width, frame.height, coding};
         const auto* descriptor = av_pix_fmt_desc_get(side.format);
@@ -266,7 +266,7 @@ PictureConverter::~PictureConverter() = default;
 PictureConverter::PictureConverter(PictureConverter&&) noexcept = default;
 PictureConverter& PictureConverter::operator=(PictureConverter&&) noexcept = default;
 
-// Makes the libswscale context for a conversion, unless the current one already fits.
+// Creates the libswscale context for a conversion, unless the current one already fits.
 void PictureConverter::prepare(const Side& from, const Side& to) {
     auto& state = *state_;
     if (state.context && state.from == from && state.to == to) return;
@@ -290,12 +290,13 @@ void PictureConverter::prepare(const Side& from, const Side& to) {
     set("dst_h_chr_pos", to.chroma_x);
     set("dst_v_chr_pos", to.chroma_y);
     set("sws_flags", SWS_BILINEAR | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT);
-    // Brightness 0, contrast 1 and saturation 1 in 16.16 fixed point.
+    // Brightness 0, and contrast and saturation 1 in 16.16 fixed point.
     const auto set_coding = [&] {
         return sws_setColorspaceDetails(context, coefficients(from.coding.matrix), from.coding.full_range,
                                         coefficients(to.coding.matrix), to.coding.full_range, 0, 1 << 16, 1 << 16);
     };
-    set_coding();  // before initialisation, which selects loops by it; formats without a coding reject it, so the
+    set_coding();  // before initialisation, which selects loops by the coding; formats without a coding reject it, so
+                   // the result is ignored
                    // result is ignored
     if (sws_init_context(context, nullptr, nullptr) < 0) {
         state.context.reset();
@@ -313,8 +314,8 @@ void PictureConverter::scale(const AVFrame& from, std::uint8_t* const planes[4],
         fail(ErrorCode::internal, "libswscale refused a picture of {}x{}", from.width, from.height);
 }
 
-// Tries the fast paths first: framewire::colour for YUV and gray, then byte copies for BGR0 and BGR24; libswscale does
-// the rest.
+// Tries the fast paths first: framewire::colour for YUV and gray, then byte copies for BGR0 and BGR24. libswscale
+// converts everything else.
 void PictureConverter::to_image(const AVFrame& frame, const YuvCoding& coding, HostView<std::uint8_t> image) {
     const auto& shape = image.shape();
     if (frame.width == shape.width && frame.height == shape.height) {
@@ -352,8 +353,7 @@ void PictureConverter::scale_to_image(const AVFrame& frame, const YuvCoding& cod
         const int strides[4] = {static_cast<int>(image.row_stride_bytes()), 0, 0, 0};
         scale(frame, planes, strides);
     } else {
-        // Loops of libswscale that write planes or copy rows write beyond the end of a row: convert into a padded
-        // frame.
+        // Some loops of libswscale write beyond the end of a row: convert into a padded frame.
         auto& padded = state_->padded;
         if (!padded || padded->format != to.format || padded->width != to.width || padded->height != to.height)
             padded = make_frame(to.format, to.width, to.height);
@@ -386,15 +386,15 @@ void PictureConverter::scale_to_frame(HostView<const std::uint8_t> image, AVFram
 
 }  // namespace framewire
 
-// Native frames that are moved without decoding to BGR: a crop or mirrored picture can be written to a sink with the
-// same format without any conversion loss.
+// Moves native frames without decoding them to BGR, so that a cropped or mirrored picture can be written to a sink with
+// the same format without conversion loss.
 
 namespace framewire {
 void DecodedPicture::to_image(HostView<std::uint8_t> image) const {
     PictureConverter().to_image(*frame_, coding_, image);
 }
 
-// Moves each plane on its own: plane_move_of() converts the move of pixels to one of the plane's samples, or returns
+// Moves each plane separately: plane_move_of() converts the move of pixels to a move of the plane's samples, or returns
 // nullopt if samples would not stay on the sample grid.
 std::shared_ptr<const NativeFrame> DecodedPicture::moved(const PixelMove& move, Executor& executor) const {
     const auto info = yuv_info(*frame_, coding_);

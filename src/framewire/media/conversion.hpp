@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-// Owning pointers for libavutil's frames. ffmpeg/libav.hpp has the types that need more of FFmpeg.
+// Owning pointers for libavutil's frames. ffmpeg/libav.hpp has the types that need FFmpeg's other libraries.
 
 extern "C" {
 #include <libavutil/frame.h>
@@ -53,30 +53,30 @@ struct SwsContext;
 
 namespace framewire {
 
-/// Coding that is assumed for an untagged picture: limited range, BT.601 below 720 rows and BT.709 from 720 rows.
+/// Returns the coding that is assumed for an untagged picture: limited range, BT.601 below 720 rows and BT.709 from 720
+/// rows.
 YuvCoding assumed_coding(int height);
 
-/// Coding of a frame according to its tags. Properties without a tag are assumed from the size and described in
-/// `assumed`, which stays empty if all are tagged and for RGB. YUVJ formats and gray have full range unless tagged
-/// otherwise.
+/// Returns the coding of a frame according to its tags. Properties without a tag are assumed from the size and
+/// described in `assumed`, which stays empty for RGB and for frames with all tags. YUVJ formats and gray have full
+/// range unless tagged otherwise.
 YuvCoding coding_of(const AVFrame& frame, std::string& assumed);
 
-/// Description of a frame of `coding` for framewire::colour; nullopt for formats that it does not convert, such as
-/// RGB.
+/// Describes a frame of `coding` for framewire::colour; nullopt for formats that it does not convert, such as RGB.
 std::optional<YuvInfo> yuv_info(const AVFrame& frame, const YuvCoding& coding);
 
-/// View of a frame's planes for framewire::colour, valid as long as the frame; nullopt for other formats and for rows
-/// stored bottom-up.
+/// Returns a view of a frame's planes for framewire::colour, valid as long as the frame; nullopt for other formats and
+/// for rows stored bottom-up.
 std::optional<HostYuv<const std::uint8_t>> planes_of(const AVFrame& frame, const YuvCoding& coding);
 
-/// Description of the planes that PictureConverter::to_frame() produces for this frame with ImageToYuv, according to
-/// the frame's tags; nullopt if to_frame() uses another path.
+/// Describes the planes that PictureConverter::to_frame() produces for this frame with ImageToYuv, according to the
+/// frame's tags; nullopt if to_frame() uses another path.
 std::optional<YuvInfo> planes_made_for(const AVFrame& frame);
 
 /// Writes the colour tags of `coding` to a frame.
 void tag(AVFrame& frame, const YuvCoding& coding);
 
-/// True for luma-only formats: gray at any depth, with or without alpha, and 1-bit black and white.
+/// Returns true for luma-only formats: gray at any depth, with or without alpha, and 1-bit black and white.
 bool is_gray(AVPixelFormat format);
 
 /// Converts between FFmpeg's pictures and framewire's images. Planar YUV, gray, NV12, P010 and BGR use
@@ -90,9 +90,9 @@ public:
     PictureConverter& operator=(PictureConverter&&) noexcept;
 
     /// Fills `image` (1 frame; 1 channel takes the luma) from `frame`, scaled if the sizes differ; transparent pixels
-    /// are composited on black (lay_on_black()). framewire's own loops are exact to 1 of 255. libswscale is exact to 2
-    /// for all colours up to twice as bright as white; for brighter values, which no picture made from colours
-    /// contains, its arithmetic overflows. Throws Error{no_input} if the pixel format cannot be converted.
+    /// are composited on black (lay_on_black()). framewire's own loops are exact to within 1 of 255. libswscale is
+    /// exact to within 2 for all colours up to twice as bright as white. Its arithmetic overflows for brighter YUV
+    /// values, which do not result from any RGB colour. Throws Error{no_input} if the pixel format cannot be converted.
     void to_image(const AVFrame& frame, const YuvCoding& coding, HostView<std::uint8_t> image);
 
     /// Fills `frame`, which must have a format, memory and the size of `image`, according to the frame's own colour
@@ -102,10 +102,10 @@ public:
 private:
     // Format, size and coding of one side of a libswscale conversion.
     struct Side;
-    // Conversion by libswscale.
+    // Converts with libswscale.
     void scale_to_image(const AVFrame& frame, const YuvCoding& coding, HostView<std::uint8_t> image);
     void scale_to_frame(HostView<const std::uint8_t> image, AVFrame& frame, const YuvCoding& coding);
-    // Makes the libswscale context for a conversion.
+    // Creates the libswscale context for a conversion.
     void prepare(const Side& from, const Side& to);
     void scale(const AVFrame& from, std::uint8_t* const planes[4], const int strides_bytes[4]);
 
@@ -116,7 +116,7 @@ private:
 /// Native frame in FFmpeg's representation.
 class DecodedPicture final : public NativeFrame {
 public:
-    /// Takes ownership of `frame`; `coding` is what the user chose or the frame's tags say.
+    /// Takes ownership of `frame`; `coding` is the user's choice or follows from the frame's tags.
     DecodedPicture(FramePointer frame, const YuvCoding& coding) : frame_(std::move(frame)), coding_(coding) {}
 
     /// The decoded frame.
@@ -125,9 +125,10 @@ public:
     /// Converts to BGR or gray; see PictureConverter::to_image().
     void to_image(HostView<std::uint8_t> image) const override;
     /// Crops, mirrors or pads planar 8-bit pictures if no chroma sample moves to a position between two samples of the
-    /// result: crops and borders at even positions, mirroring only if chroma is centred on its pixels. Null otherwise.
+    /// result: with subsampled chroma, crops and borders must be at even positions, and mirroring requires chroma
+    /// centred on its pixels. Returns null otherwise.
     std::shared_ptr<const NativeFrame> moved(const PixelMove& move, Executor& executor) const override;
-    /// The planes, for formats that framewire::colour converts.
+    /// Returns the planes, for formats that framewire::colour converts.
     std::optional<HostYuv<const std::uint8_t>> planes() const override { return planes_of(*frame_, coding_); }
 
 private:

@@ -3,7 +3,7 @@
 #include "framewire/media/media_testing.hpp"
 #include "kit/images.hpp"
 
-// Conversions compared with the formulas of the standards in floating point.
+// Compares conversions with the formulas of the standards in floating point.
 
 extern "C" {
 #include <libavutil/pixdesc.h>
@@ -31,7 +31,7 @@ Weights weights(YuvMatrix matrix) {
     return {0.299, 0.114};
 }
 
-// BGR of 8-bit YUV as ITU-R BT.601, BT.709 and BT.2020 define it, before clamping to 0..255.
+// Returns the BGR values of 8-bit YUV as ITU-R BT.601, BT.709 and BT.2020 define them, before clamping to 0..255.
 std::array<double, 3> bgr_by_formula(double y, double u, double v, const YuvCoding& coding) {
     const auto [kr, kb] = weights(coding.matrix);
     const double kg = 1 - kr - kb;
@@ -50,7 +50,7 @@ protected:
 };
 
 TEST_P(Conversion, YuvToBgrIsWithinOneOfTheFormula) {
-    // One pixel for every triple of these values; without chroma interpolation.
+    // The frame has one pixel for every triple of these values, and no chroma interpolation.
     std::vector<int> values;
     for (int value = 0; value < 256; value += 15) values.push_back(value);
     const int count = static_cast<int>(values.size());
@@ -151,7 +151,7 @@ TEST(Coding, ExpandsGrayWithLimitedRange) {
         EXPECT_NEAR(colour.view().data()[x], std::clamp((x / 3 - 16) * 255 / 219.0, 0.0, 255.0), 2) << x;
 }
 
-// Noise in every plane; 16-bit words hold 10-bit values.
+// Fills every plane with noise; 16-bit words hold 10-bit values.
 void fill_frame(AVFrame& frame) {
     const auto* descriptor = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
     std::uint32_t number = 1;
@@ -302,7 +302,7 @@ using namespace testing;
 
 constexpr int height = 36, width = 52;
 
-// A picture of noise with colour tags.
+// Returns a picture of noise with colour tags.
 FramePointer noise(AVPixelFormat format, AVChromaLocation chroma) {
     auto frame = make_frame(format, width, height);
     frame->chroma_location = chroma;
@@ -327,7 +327,7 @@ Executor& threads() {
     return executor;
 }
 
-// Each sample of the result is the image's sample at the mapped position, or the border colour.
+// Expects each sample of the result to be the image's sample at the mapped position, or the border colour.
 void expect_moved(const DecodedPicture& from, const PixelMove& move, const std::array<int, 3>& outside) {
     const auto moved = from.moved(move, threads());
     ASSERT_TRUE(moved);
@@ -367,7 +367,7 @@ TEST(DecodedPicture, MovesPlaneByPlane) {
     expect_moved(full, {.map = mirrored(whole, true, false), .to = whole}, black);
 }
 
-// Chroma would move to a position between two samples.
+// With odd offsets, chroma would move to positions between two samples.
 TEST(DecodedPicture, IsNotMovedIfChromaDoesNotFit) {
     EXPECT_FALSE(picture().moved({.map = {.x = 3, .y = 6}, .to = {1, 20, 30, 3}}, threads()));
     EXPECT_FALSE(picture().moved({.map = {.x = 4, .y = 5}, .to = {1, 20, 30, 3}}, threads()));

@@ -10,7 +10,7 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// Data with two tags, in either byte order.
+// Returns EXIF data with two tags, in either byte order.
 Bytes data_with(int number, bool big_endian) {
     const auto value = static_cast<std::uint8_t>(number);
     if (big_endian)

@@ -25,14 +25,14 @@
 #include <tuple>
 #include <utility>
 
-// Two ways to read. Regular files are read with pread() in parallel chunks, at positions that do not affect each
-// other. Pipes and standard input are polled, so that a stop request ends the wait within stop_poll_ms.
+// Reads in two ways. Regular files are read with pread() in parallel chunks, so no read moves the position of another.
+// Pipes and standard input are polled, so that a stop request ends the wait within stop_poll_ms.
 
 namespace framewire {
 namespace {
 
-// Chunk size of parallel reads. One thread copies more slowly from the page cache than memory allows and a GPU
-// accepts; larger chunks leave threads idle.
+// Chunk size of parallel reads. A single thread copies from the page cache more slowly than memory and a GPU can accept
+// data; larger chunks leave threads idle.
 constexpr std::int64_t piece_bytes = 128 << 10;
 
 // Result of a read.
@@ -41,7 +41,7 @@ struct Got {
     int error = 0;  // errno if an error ended the read; 0 at the end of file
 };
 
-// Reads at a position until `bytes` have arrived, the file ends or an error occurs.
+// Reads from a position until `bytes` have arrived, the file ends or an error occurs.
 Got read_from(int descriptor, std::int64_t position_bytes, unsigned char* data, std::int64_t bytes) {
     std::int64_t there = 0;
     while (there < bytes) {
@@ -77,14 +77,14 @@ InputFile::~InputFile() {
     if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
 }
 
-// Reads chunks in parallel; returns the number of contiguous bytes from the start.
+// Reads chunks in parallel; returns the number of bytes that are contiguous from the start.
 std::size_t InputFile::fill_from_file(unsigned char* data, std::size_t bytes) {
     std::atomic<std::int64_t> end_bytes = static_cast<std::int64_t>(bytes);  // end of the contiguous part
     std::atomic<int> error = 0;
     media_threads().for_chunks(
         static_cast<std::int64_t>(bytes), piece_bytes, [&](std::int64_t, std::int64_t at, std::int64_t piece_end) {
             const auto got = read_from(descriptor_, position_bytes_ + at, data + at, piece_end - at);
-            // An error or the end of the file ends the contiguous part: keep the smallest end of all chunks.
+            // An error or the end of the file ends the contiguous part: keep the smallest end of any chunk.
             if (got.error != 0) error = got.error;
             if (at + got.bytes == piece_end) return;
             for (auto end = end_bytes.load(); at + got.bytes < end;)
@@ -95,7 +95,8 @@ std::size_t InputFile::fill_from_file(unsigned char* data, std::size_t bytes) {
     return static_cast<std::size_t>(end_bytes);
 }
 
-// Reads at least one byte unless the file ends or a stop is requested. Pipes are polled, so that a stop ends the wait.
+// Reads at least one byte unless the file ends or a stop is requested. Pipes are polled, so that a stop request ends
+// the wait.
 std::size_t InputFile::fill(void* data, std::size_t bytes) {
     if (has_places_) return stopped() ? 0 : fill_from_file(static_cast<unsigned char*>(data), bytes);
     while (!stopped()) {
@@ -109,7 +110,7 @@ std::size_t InputFile::fill(void* data, std::size_t bytes) {
     return 0;
 }
 
-// Large reads go past the buffer, which serves get().
+// Reads through the buffer, which serves get(); large reads bypass it.
 std::size_t InputFile::read(void* data, std::size_t bytes) {
     auto* to = static_cast<unsigned char*>(data);
     std::size_t got = std::min(bytes, end_ - begin_);
@@ -157,8 +158,8 @@ int InputFile::get() {
 
 }  // namespace framewire
 
-// Secrets in URLs. The command line of a process is visible to all users, so credentials can be given as {file:PATH}
-// or {env:NAME}, which this function replaces when the source is opened.
+// Inserts secrets into URLs. The command line of a process is visible to all users, so credentials can be given as
+// {file:PATH} or {env:NAME}, which are replaced when the source is opened.
 
 namespace framewire {
 namespace {
@@ -168,7 +169,7 @@ constexpr std::string_view file_mark = "{file:", environment_mark = "{env:";
 
 bool is_control(char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f; }
 
-// Encodes all but the unreserved characters of RFC 3986, section 2.3.
+// Percent-encodes all characters except the unreserved ones of RFC 3986, section 2.3.
 std::string percent_encoded(std::string_view text) {
     std::string encoded;
     for (const unsigned char letter : text)
@@ -179,7 +180,7 @@ std::string percent_encoded(std::string_view text) {
     return encoded;
 }
 
-// First line of a file with a secret; warns if other users may read the file.
+// Returns the first line of a file with a secret; warns if other users may read the file.
 std::string first_line(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & 077) != 0)
@@ -193,7 +194,7 @@ std::string first_line(const std::string& path) {
     return line;
 }
 
-// Value of an environment variable.
+// Returns the value of an environment variable. Throws Error{no_input} if it does not exist.
 std::string variable(const std::string& name) {
     const char* value = std::getenv(name.c_str());
     if (!value) fail(ErrorCode::no_input, "the environment has no variable {}", name);
@@ -264,11 +265,12 @@ std::string followed(std::string path) {
 namespace framewire {
 namespace {
 
-// Device and inode of a file; for a file that does not exist, those of its folder, and its name.
+// Identity of a file: device, inode and an empty name. For a file that does not exist: device and inode of its folder,
+// and its name.
 using Identity = std::tuple<dev_t, ino_t, std::string>;
 
-// Identity of a file. Nullopt for what may be named several times: devices, pipes of the shell, and paths that cannot
-// be files.
+// Returns the identity of a file. Nullopt for what may be named several times: devices, pipes of the shell, and paths
+// that cannot be files.
 std::optional<Identity> identity_of(const RunFile& file, int standard_descriptor) {
     struct stat status {};
     if (file.path == "-") {

@@ -24,32 +24,32 @@ public:
     /// Throws Error{source_lost} if reading fails.
     std::size_t read(void* data, std::size_t bytes);
 
-    /// The next byte, or -1 at the end.
+    /// Returns the next byte, or -1 at the end.
     int get();
 
-    /// True if the file supports read_at() and go_to(): a regular file that is not standard input.
+    /// Returns true if the file supports read_at() and go_to(): a regular file that is not standard input.
     bool has_places() const { return has_places_; }
     /// Reads `bytes` bytes at a position, on the calling thread; returns the number of bytes read. Callable from any
     /// thread, concurrently with all other members. Throws Error{source_lost} if reading fails.
     std::size_t read_at(std::int64_t position_bytes, void* data, std::size_t bytes) const;
-    /// Skips bytes without reading them. Returns false and changes nothing if the file has fewer.
+    /// Skips bytes without reading them. Returns false and changes nothing if the file has fewer bytes left.
     bool skip(std::int64_t bytes);
 
-    /// Position of the next byte, for files with has_places().
+    /// Returns the position of the next byte, for files with has_places().
     std::int64_t position_bytes() const { return position_bytes_ - static_cast<std::int64_t>(end_ - begin_); }
     /// Continues reading at another position. Returns false and changes nothing if the position is outside the file or
-    /// the file does not support it.
+    /// the file has no positions (has_places()).
     bool go_to(std::int64_t position_bytes);
 
-    /// True if a stop was requested.
+    /// Returns true if a stop was requested.
     bool stopped() const { return stop_.stop_requested(); }
-    /// The path as given, or the name shown for standard input.
+    /// Returns the path as given, or the name shown for standard input.
     const std::string& name() const { return name_; }
-    /// Length of a regular file; -1 for anything else.
+    /// Returns the length of a regular file; -1 for anything else.
     std::int64_t length_bytes() const { return length_bytes_; }
 
 private:
-    // Reads what is available, at least one byte unless at the end.
+    // Reads the available bytes: at least one, unless the file ends.
     std::size_t fill(void* data, std::size_t bytes);
     // Reads from a regular file in parallel.
     std::size_t fill_from_file(unsigned char* data, std::size_t bytes);
@@ -59,7 +59,7 @@ private:
     int descriptor_ = -1;
     std::int64_t length_bytes_ = -1;
     bool has_places_ = false;
-    std::int64_t position_bytes_ = 0;  // file position after the bytes in buffer_
+    std::int64_t position_bytes_ = 0;  // position in the file after the bytes in buffer_
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
     unsigned char buffer_[4096];
@@ -72,26 +72,26 @@ private:
 /// with the protocol.
 std::string network_address(const std::string& text);
 
-/// Folder of a path including the trailing slash (empty if there is none), and the name in that folder.
+/// Splits a path into its folder with the trailing slash (empty if there is none) and the name in that folder.
 std::pair<std::string, std::string> split_path(const std::string& path);
 
-/// True if an output path means standard output: `-` or Linux's name for it.
+/// Returns true if an output path means standard output: `-` or Linux's name for it.
 bool is_standard_output(const std::string& path);
 
-/// Target of a chain of symbolic links, whether or not it exists.
+/// Returns the target of a chain of symbolic links, whether or not it exists.
 std::string followed(std::string path);
 
 /// File that a run reads or writes, and the option that names it.
 struct RunFile {
-    std::string option;  ///< as the user writes it: -o, --stats
-    std::string path;    ///< or - for standard input or output
+    std::string option;  ///< option as the user writes it: -o, --stats
+    std::string path;    ///< path, or - for standard input or output
 };
 
 /// Throws Error{usage} if an output is also an input or another output. Files are compared by identity in the file
-/// system, so different paths and links to one file are found. Devices may be named several times.
+/// system, so the check also finds different paths and links to one file. Devices may be named several times.
 void require_different_files(std::span<const RunFile> inputs, std::span<const RunFile> outputs);
 
-/// The outputs that already exist as files.
+/// Returns the outputs that already exist as files.
 std::vector<RunFile> files_there(std::span<const RunFile> outputs);
 
 /// Interval at which a wait for the other end of a file checks for a stop request.

@@ -21,16 +21,16 @@
 #include <utility>
 #include <variant>
 
-// `.fwd` files as a Source. Damage is confined: a damaged block keeps its previous content until the next keyframe,
-// and so does each block that is predicted from a damaged one.
+// Reads `.fwd` files as a Source. Damage is confined: a damaged block keeps its previous content until the next
+// keyframe, and so does each block that is predicted from a damaged one.
 
 namespace framewire {
 namespace {
 
-// Frame times are sums of fractions: two this close are equal.
+// Frame times are sums of fractions: times this close are equal.
 constexpr double same_fwd_time_s = 1e-6;
 
-// Reads frames and keeps the decoder's picture, to which delta frames are applied.
+// Source that keeps the decoder's picture, to which delta frames are applied.
 class FwdSource final : public Source {
 public:
     FwdSource(const std::string& path, const SourceOptions& options) : reader_(path, options) {
@@ -69,7 +69,7 @@ public:
     void require_whole() const override { reader_.damage().require_none(); }
 
 private:
-    // Decodes the frame that was read into picture_. Returns false if no keyframe came before it.
+    // Decodes frame_ into picture_. Returns false if no keyframe came before it.
     bool decode() {
         if (!unpacker_) {
             if (!frame_.place.whole) return skip_before_picture();
@@ -104,7 +104,7 @@ private:
         return true;
     }
 
-    // Reports a delta frame without a keyframe before it.
+    // Reports a delta frame that has no keyframe before it. Returns false.
     bool skip_before_picture() {
         reader_.damage().say(frame_.place.offset, "frame {} at {:.3f} s, at byte {}, has no keyframe before it",
                              frame_.number, reader_.seconds(frame_.place.ticks), frame_.place.offset);
@@ -112,7 +112,7 @@ private:
         return false;
     }
 
-    // Allocates decoder and picture at the first keyframe: a file cannot request memory without the bytes of a
+    // Allocates decoder and picture at the first keyframe, so that a file cannot request memory without the bytes of a
     // keyframe.
     void begin() {
         unpacker_.emplace(info_.shape, &media_threads());
@@ -121,7 +121,7 @@ private:
         damaged_.assign(static_cast<std::size_t>(codec::BlockGrid(info_.shape).count()), 0);
     }
 
-    // Reports blocks that this frame damaged, each with its position in the file.
+    // Reports the blocks that this frame damaged, each with its position in the file.
     void say_damage(const codec::BlockSet& left_out) {
         const codec::BlockGrid grid(info_.shape);
         const auto seconds = reader_.seconds(frame_.place.ticks);
@@ -154,7 +154,7 @@ private:
         if (spread_) spread_->blocks = std::ranges::count_if(left_out, [](auto left) { return left != 0; });
     }
 
-    // At a keyframe: reports how far damage had spread.
+    // Reports at a keyframe how far damage had spread.
     void say_spread() {
         if (!spread_) return;
         reader_.damage().say(spread_->offset + 1,
@@ -163,7 +163,7 @@ private:
         spread_.reset();
     }
 
-    // Blocks that damage reached through prediction since the last keyframe.
+    // Blocks that damage has reached through prediction since the last keyframe.
     struct Spread {
         std::uint32_t first;    // first affected frame
         std::int64_t offset;    // its position in the file
@@ -180,7 +180,7 @@ private:
     double wanted_seconds_ = -1;
 };
 
-// True for regular files with the magic, whatever their name.
+// Returns true for regular files that start with the magic, whatever their name.
 bool is_fwd(const std::string& path) {
     std::error_code unknown;
     if (!std::filesystem::is_regular_file(path, unknown)) return false;
@@ -193,7 +193,7 @@ bool is_fwd(const std::string& path) {
 
 }  // namespace
 
-// The table entry for recordings. Unfinished files have another extension, so the content decides, too.
+// Returns the table entry for recordings. Unfinished files have another extension, so the content is checked, too.
 SourceKind fwd_source() {
     return {.name = "fwd",
             .form = "PATH",
@@ -229,17 +229,17 @@ FrameTimes fwd_frame_times(const std::string& path, const SourceOptions& options
 
 }  // namespace framewire
 
-// Recording on a separate thread:
+// Records on a separate thread:
 //
 //    sender: add(), add_picture() -> waiting_ (bounded) -> work() -> Writer -> disk
 //
-// Frames arrive encoded, as they are sent. If the recording needs a keyframe that no viewer needs, it arrives as a
-// picture instead and is encoded on the recorder's thread, so that the sender does not spend time on it.
+// Frames arrive encoded, as they are sent. If the recording needs a keyframe that no viewer needs, the keyframe arrives
+// as a picture and is encoded on the recorder's thread, so that the sender does not spend time on it.
 
 namespace framewire::fwd {
 namespace {
 
-// The queue holds at least this much, and at least four uncompressed frames.
+// Least capacity of the queue, which also holds at least four uncompressed frames.
 constexpr std::int64_t least_limit_bytes = 64 << 20;
 
 }  // namespace
@@ -267,7 +267,8 @@ bool Recorder::goes_on() const {
     return !failure_;
 }
 
-// While the queue lags, a keyframe is requested once it is half empty, not at the usual interval.
+// Returns true if the next frame must be a keyframe. While the queue lags, that is the case once the queue is half
+// empty, not at the usual interval.
 bool Recorder::wants_picture(const FrameTime& time) const {
     const std::lock_guard lock(mutex_);
     return lags_ ? waiting_bytes_ <= limit_bytes_ / 2 : pictures_.is_due(time.seconds);
@@ -286,8 +287,8 @@ void Recorder::add_picture(const FrameTime& time, int threshold,
     put(std::move(item), true);
 }
 
-// True if a frame must be dropped: writing failed, the queue is full, or it dropped frames and this is not a keyframe.
-// Frames after a dropped one cannot be decoded until the next keyframe.
+// Returns true if a frame must be dropped: writing failed, the queue is full, or an earlier frame was dropped and this
+// is not a keyframe. Frames after a dropped one cannot be decoded until the next keyframe.
 bool Recorder::is_refused(std::int64_t bytes, bool picture) {
     const std::lock_guard lock(mutex_);
     if (failure_) return true;
@@ -315,7 +316,7 @@ void Recorder::put(Item item, bool picture) {
     changed_.notify_one();
 }
 
-// The thread: writes queued items until the recorder is closed or writing fails.
+// Runs on the recorder's thread: writes queued items until the recorder is closed or writing fails.
 void Recorder::work() {
     for (std::unique_lock lock(mutex_);;) {
         changed_.wait(lock, [&] { return closing_ || !waiting_.empty(); });
@@ -403,13 +404,13 @@ RecordCall parse_record(const std::string& text) {
 
 }  // namespace framewire::fwd
 
-// Encodes frames of any source as a difference stream in a file. `reference_` is R, the picture that a reader of the
-// file has after each frame; the packers update it, so errors do not accumulate over frames.
+// Encodes the frames of any source as a difference stream in a file. `reference_` is R, the picture that a reader of
+// the file has after each frame; the packers update it, so errors do not accumulate over frames.
 
 namespace framewire {
 namespace {
 
-// The encoder for the selected mode.
+// Encoder for the selected mode.
 using FramePacker = std::variant<codec::ExactPacker, codec::BoundedPacker>;
 
 FramePacker packer_for(const codec::EncoderParameters& encoder, const Shape& frame, const ThreadPool& pool) {
@@ -417,7 +418,7 @@ FramePacker packer_for(const codec::EncoderParameters& encoder, const Shape& fra
     return codec::ExactPacker(frame, &pool);
 }
 
-// Encodes on the CPU: frames of a sink are in host memory.
+// Sink that encodes on the CPU, because its frames are in host memory.
 class FwdSink final : public Sink {
 public:
     FwdSink(const SinkCall& call, const Shape& frame, Rational rate, const SinkOptions& options)
@@ -446,7 +447,7 @@ public:
     std::int64_t bytes() const override { return writer_.bytes(); }
 
 private:
-    // The header's properties. The stored threshold is that of the whole chain, from the camera to this file.
+    // Returns the properties for the file header. The threshold covers the whole path from the camera to this file.
     static fwd::Recording recording(const fwd::Settings& settings, const Shape& frame, Rational rate,
                                     const SinkOptions& options) {
         // Errors add up: a recording of a stream that was not lossless is not lossless either.
@@ -464,7 +465,7 @@ private:
     fwd::Settings settings_;
     Shape shape_;
     Executor executor_;
-    HostImage reference_;  // R: the picture that a reader gets
+    HostImage reference_;  // R: the picture that a reader has
     fwd::Writer writer_;
     fwd::PictureClock pictures_{settings_.key_seconds};
     FramePacker packer_;

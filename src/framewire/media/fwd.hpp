@@ -21,7 +21,7 @@
 
 namespace framewire {
 
-/// Parameters of a `.fwd` sink: those of the difference encoder, and `key`.
+/// Returns the parameters of a `.fwd` sink: those of the difference encoder, and `key`.
 std::vector<ParameterInfo> fwd_sink_parameters();
 /// Opens a sink that writes frames as a difference stream; see fwd/format.md. Throws as open_sink() does.
 std::unique_ptr<Sink> open_fwd_sink(const SinkCall& call, const Shape& frame, Rational rate,
@@ -30,7 +30,8 @@ std::unique_ptr<Sink> open_fwd_sink(const SinkCall& call, const Shape& frame, Ra
 /// Opens a `.fwd` file as a Source; damaged parts are reported and skipped. Throws as open_source() does.
 std::unique_ptr<Source> open_fwd_source(const std::string& path, const SourceOptions& options);
 
-/// Frame times of a `.fwd` file, from its index; its keyframes are the entry points. Throws as open_source() does.
+/// Returns the frame times of a `.fwd` file from its index; its keyframes are the entry points. Throws as open_source()
+/// does.
 FrameTimes fwd_frame_times(const std::string& path, const SourceOptions& options);
 
 }  // namespace framewire
@@ -46,9 +47,9 @@ struct Settings {
     double key_seconds = 0;  ///< longest interval between keyframes
 };
 
-/// Settings for frames from a difference stream with `source_threshold`, or from another source if it is empty: unless
-/// the call gives mode or threshold, bytes of a difference stream are kept unchanged. Throws Error{usage} on settings
-/// that contradict each other.
+/// Returns the settings for frames from a difference stream with `source_threshold`, or from another source if it is
+/// empty. Bytes of a difference stream are kept unchanged unless the call specifies mode or threshold. Throws
+/// Error{usage} on settings that contradict each other.
 Settings settings_of(const SinkCall& call, std::optional<int> source_threshold = {});
 
 /// Path and keyframe interval of a recording of a stream that is already encoded.
@@ -56,19 +57,19 @@ struct RecordCall {
     std::string path;
     double key_seconds;
 };
-/// Parses the text of such a recording. Throws Error{usage} if it is not a `.fwd` file, and on encoder parameters,
-/// which cannot be chosen here.
+/// Parses the text of a recording of an encoded stream. Throws Error{usage} if it is not a `.fwd` file, and on encoder
+/// parameters, which do not apply to a stream that is already encoded.
 RecordCall parse_record(const std::string& text);
 
 /// Decides when a frame is written as a keyframe.
 class PictureClock {
 public:
-    /// `seconds` is the interval between keyframes; 0 makes every frame one.
+    /// `seconds` is the interval between keyframes; 0 makes every frame a keyframe.
     explicit PictureClock(double seconds) : seconds_(seconds) {}
 
-    /// True if no keyframe was written yet, the last one is older than the interval, or time went backwards.
+    /// Returns true if no keyframe was written yet, the last one is older than the interval, or time went backwards.
     bool is_due(double seconds) const { return !last_ || seconds >= *last_ + seconds_ || seconds < *last_; }
-    /// Call it for each keyframe that is written.
+    /// Starts the next interval. Call it for each keyframe that is written.
     void wrote_one(double seconds) { last_ = seconds; }
 
 private:
@@ -77,7 +78,7 @@ private:
 };
 
 /// Records a difference stream while it is sent, on its own thread, so that a slow or full disk does not delay the
-/// sender. Bytes that the disk cannot accept yet wait in bounded memory; when that is full, frames are dropped up to
+/// sender. Frames that the disk cannot accept yet wait in a bounded queue; when it is full, frames are dropped up to
 /// the next keyframe. Call all members from one thread, except goes_on().
 class Recorder {
 public:
@@ -85,43 +86,42 @@ public:
     /// Throws Error{io}.
     Recorder(const std::string& path, const Recording& recording, double key_seconds, const OutputFileOptions& options,
              const ThreadPool& pool);
-    /// Without a preceding finish(), discards the frames that still wait.
+    /// Discards the frames that still wait, unless finish() was called.
     ~Recorder();
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
 
-    /// Returns false once writing has failed, which is logged; nothing is accepted afterwards. Callable from any
-    /// thread.
+    /// Returns false once writing has failed, which is logged; frames are ignored afterwards. Callable from any thread.
     bool goes_on() const;
-    /// True if the frame at `time` must be added as a keyframe.
+    /// Returns true if the frame at `time` must be added as a keyframe.
     bool wants_picture(const FrameTime& time) const;
     /// Adds an encoded frame; copies `packed`.
     void add(ByteSpan packed, const FrameTime& time);
-    /// Adds a keyframe: `draw` copies the picture, of a stream with this threshold, and the recorder encodes it later.
+    /// Adds a keyframe of a stream with this threshold: `draw` copies the picture, and the recorder encodes it later.
     void add_picture(const FrameTime& time, int threshold,
                      const std::function<void(HostView<std::uint8_t> picture)>& draw);
 
-    /// Waits until everything is written, then gives the file its name. Throws the error with which writing failed.
+    /// Waits until everything is written, then gives the file its name. Throws the error of a failed write.
     void finish(Ending ending);
 
-    /// For tests: sets the limit of the waiting bytes.
+    /// Sets the limit of the queued bytes, for tests.
     void limit_waiting(std::int64_t bytes) { limit_bytes_ = bytes; }
 
 private:
-    // A frame in the queue.
+    // Frame in the queue: encoded, or a picture that is still to be encoded.
     struct Item {
         FrameTime time{};
-        Bytes packed{};       // encoded frame, or else
+        Bytes packed{};       // encoded frame; empty for a picture
         HostImage picture{};  // keyframe that is still to be encoded
         int threshold = 0;    // threshold of the keyframe
         std::int64_t bytes() const { return std::ssize(packed) + picture.shape().bytes(); }
     };
 
-    // True if a frame must be dropped.
+    // Returns true if a frame must be dropped.
     bool is_refused(std::int64_t bytes, bool picture);
     // Appends a frame to the queue.
     void put(Item item, bool picture);
-    // The thread.
+    // Body of the thread.
     void work();
     // Encodes a keyframe if needed, and writes the frame.
     void write(Item& item);
@@ -135,12 +135,12 @@ private:
     std::condition_variable changed_;
     PictureClock pictures_;
     std::deque<Item> waiting_;
-    std::int64_t waiting_bytes_ = 0;  // including the item being written
-    std::int64_t left_out_ = 0;       // dropped frames
-    bool lags_ = false;               // dropping frames up to the next keyframe
+    std::int64_t waiting_bytes_ = 0;  // queued bytes, including the item being written
+    std::int64_t left_out_ = 0;       // number of dropped frames
+    bool lags_ = false;               // true while frames are dropped up to the next keyframe
     bool closing_ = false, abandoned_ = false;
     std::exception_ptr failure_;
-    std::thread thread_;  // last member: starts when the others exist
+    std::thread thread_;  // last member: starts when all others exist
 };
 
 }  // namespace framewire::fwd

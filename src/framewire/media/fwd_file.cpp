@@ -16,25 +16,26 @@
 #include <limits>
 #include <utility>
 
-// Only the first places of damage are logged, so that a badly damaged file does not fill the log; all damaged frames
-// are counted.
+// Logs only the first positions of damage, so that a badly damaged file does not fill the log; all damaged frames are
+// counted.
 
 namespace framewire::fwd {
 namespace {
 
-// At most this many positions are logged; a damaged file could otherwise fill the log.
+// Maximum number of logged positions.
 constexpr std::size_t most_lines = 32;
-constexpr std::size_t most_places = std::size_t{1} << 20;  // that are remembered
+constexpr std::size_t most_places = std::size_t{1} << 20;  // maximum number of remembered positions
 
 }  // namespace
 
-// True for the first report of an offset, until the log is full.
+// Returns true for the first report of an offset, until the log is full.
 bool Damage::is_new(std::int64_t offset) {
     if (said_.size() > most_lines) return false;
     return said_.insert(offset).second;
 }
 
-// Once too many offsets are remembered, new ones are no longer added and may be counted twice.
+// Counts frames once per offset. When too many offsets are remembered, new ones are no longer added, and their frames
+// may be counted twice.
 void Damage::count_frames(std::int64_t offset, std::int64_t frames) {
     if (counted_.size() < most_places ? counted_.insert(offset).second : !counted_.contains(offset)) frames_ += frames;
 }
@@ -63,18 +64,18 @@ void Damage::require_none() const {
 namespace framewire::fwd {
 namespace {
 
-// Like PNG's signature, it reveals damage by transfers in text mode.
+// Like PNG's signature, the magic reveals damage by transfers in text mode.
 constexpr std::array<std::uint8_t, 8> magic{0x89, 'F', 'W', 'D', '\r', '\n', 0x1a, '\n'};
-// The last bytes of the two marks differ in every bit.
+// The last bytes of these two marks differ in every bit.
 constexpr std::array<std::uint8_t, 4> frame_begins{0xf5, 'F', 'W', 0xa3}, index_begins{0xf5, 'F', 'W', 0x5c};
 constexpr std::array<std::uint8_t, 4> file_ends{0xf5, 'F', 'W', '.'};
 constexpr std::uint32_t whole_flag = 1;
-// Offsets of the checksum, and of the bytes that it covers, in a frame and in the index.
+// Offset of the checksum, and of the first byte that it covers, in a frame and in the index.
 constexpr std::size_t check_at = 4, checked_from = 8;
 constexpr std::size_t most_number_bytes = 4;       // longest number in a directory
 constexpr std::int64_t longest_term = 0x7fffffff;  // limit for numerator and denominator
 
-// Appending and reading of little-endian fields.
+// Append and parse little-endian fields.
 void put_bytes(ByteSpan bytes, Bytes& out) { out.insert(out.end(), bytes.begin(), bytes.end()); }
 
 template <class Number>
@@ -95,24 +96,24 @@ void put_ratio(Rational ratio, Bytes& out) {
 
 Rational ratio_at(ByteSpan bytes, std::size_t at) { return {u32_at(bytes, at), u32_at(bytes, at + 4)}; }
 
-// True if both terms are in the range of the format.
+// Returns true if both terms are in the range of the format.
 bool is_allowed(Rational ratio) {
     const auto allowed = [](std::int64_t term) { return term >= 1 && term <= longest_term; };
     return allowed(ratio.numerator) && allowed(ratio.denominator);
 }
 
-// True if `bytes` start with `mark`.
+// Returns true if `bytes` start with `mark`.
 bool begins_with(ByteSpan bytes, ByteSpan mark) {
     return bytes.size() >= mark.size() && std::equal(mark.begin(), mark.end(), bytes.begin());
 }
 
-// LEB128: seven bits per byte, lowest first.
+// Appends a number in LEB128: seven bits per byte, lowest first.
 void put_number(std::uint64_t number, Bytes& out) {
     for (; number >= 0x80; number >>= 7) out.push_back(static_cast<std::uint8_t>(number | 0x80));
     out.push_back(static_cast<std::uint8_t>(number));
 }
 
-// Zigzag encoding: maps 0, -1, 1, -2 ... to 0, 1, 2, 3 ..., so that small numbers of either sign become short.
+// Maps 0, -1, 1, -2 ... to 0, 1, 2, 3 ... (zigzag encoding), so that small numbers of either sign become short.
 std::uint64_t folded(std::int64_t number) {
     return (static_cast<std::uint64_t>(number) << 1) ^ static_cast<std::uint64_t>(number >> 63);
 }
@@ -131,7 +132,7 @@ std::uint64_t u64_at(ByteSpan bytes, std::size_t at) {
     return u32_at(bytes, at) | std::uint64_t{u32_at(bytes, at + 4)} << 32;
 }
 
-// boost::crc_optimal with the Castagnoli polynomial, reflected.
+// Computes CRC-32C with boost::crc_optimal: the Castagnoli polynomial, reflected.
 std::uint32_t checksum(ByteSpan bytes) {
     boost::crc_optimal<32, 0x1edc6f41, 0xffffffff, 0xffffffff, true, true> crc;
     crc.process_bytes(bytes.data(), bytes.size());
@@ -161,7 +162,7 @@ void put_header(const Header& header, Bytes& out) {
 
 bool has_magic(ByteSpan bytes) { return begins_with(bytes, magic); }
 
-// The checksum is verified first: a header with a wrong checksum is damage, one with invalid fields an error.
+// Verifies the checksum first: a header with a wrong checksum is damage, one with invalid fields an error.
 std::optional<Header> read_header(ByteSpan bytes, const std::string& name) {
     if (bytes.size() != header_bytes || !has_magic(bytes) ||
         checksum(bytes.first(header_bytes - check_bytes)) != u32_at(bytes, header_bytes - check_bytes))
@@ -202,8 +203,8 @@ bool is_picture(ByteSpan packed) {
 ByteSpan frame_mark() { return frame_begins; }
 ByteSpan index_mark() { return index_begins; }
 
-// The checksum field is filled in last; it covers the header behind it and the directory. Blocks have their own
-// checksums behind the packed bytes.
+// Fills in the checksum field last; it covers the header after this field, and the directory. Blocks have their own
+// checksums after the packed bytes.
 void put_frame(const FrameHead& head, ByteSpan packed, std::span<const codec::CodedBlock> blocks,
                const ThreadPool& pool, Bytes& out) {
     std::size_t block_bytes = 0;
@@ -231,7 +232,7 @@ std::optional<FrameHead> read_frame_head(ByteSpan bytes, std::size_t limit, int 
     if (bytes.size() < frame_head_bytes || !begins_with(bytes, frame_begins)) return std::nullopt;
     const FrameHead head{u32_at(bytes, 8), static_cast<std::int64_t>(u64_at(bytes, 16)), u32_at(bytes, 28) != 0,
                          u32_at(bytes, 12), u32_at(bytes, 24)};
-    // A directory has at most two numbers per block: the skipped blocks before it, and its size.
+    // A directory has at most two numbers per coded block: the number of skipped blocks before it, and its size.
     const auto most_directory_bytes = 2 + most_number_bytes * 2 * static_cast<std::size_t>(blocks);
     if (u32_at(bytes, 28) > whole_flag || head.ticks < 0 || head.ticks > max_ticks || head.packed_bytes > limit ||
         head.directory_bytes < 2 ||
@@ -240,7 +241,7 @@ std::optional<FrameHead> read_frame_head(ByteSpan bytes, std::size_t limit, int 
     return head;
 }
 
-// The checksum covers the header from the frame number, and the directory.
+// Verifies the checksum, which covers the header from the frame number on, and the directory.
 bool is_frame_head_whole(ByteSpan head, ByteSpan directory) {
     boost::crc_optimal<32, 0x1edc6f41, 0xffffffff, 0xffffffff, true, true> crc;
     crc.process_bytes(head.data() + checked_from, frame_head_bytes - checked_from);
@@ -248,8 +249,8 @@ bool is_frame_head_whole(ByteSpan head, ByteSpan directory) {
     return crc.checksum() == u32_at(head, check_at);
 }
 
-// An entry is two numbers: twice the size plus the keyframe flag, and the change of the frame interval, which is 0 for
-// a constant rate.
+// Appends an entry of two numbers: twice the frame's size plus the keyframe flag, and the change of the frame interval,
+// which is 0 for a constant rate.
 void IndexWriter::add(std::int64_t bytes, std::int64_t ticks, bool whole) {
     if (frames_ == std::numeric_limits<std::uint32_t>::max())
         fail(ErrorCode::io, "a .fwd file has room for {} frames", frames_);
@@ -278,7 +279,7 @@ Bytes IndexWriter::finish(std::int64_t offset) const {
 
 std::optional<IndexEntry> IndexReader::next(std::uint64_t size, std::uint64_t time) {
     constexpr std::uint64_t longest = std::uint64_t{1} << 40;  // far larger than any frame
-    // Sizes and offsets must be possible, so that sums cannot overflow.
+    // Sizes and offsets must be plausible, so that sums cannot overflow.
     if (size / 2 < frame_head_bytes + 2 || size / 2 > longest || offset_ > std::numeric_limits<std::int64_t>::max() / 2)
         return std::nullopt;
     const auto change = unfolded(time);
@@ -294,7 +295,7 @@ std::optional<IndexEntry> IndexReader::next(std::uint64_t size, std::uint64_t ti
     return entry;
 }
 
-// The trailer has its own checksum, so that random bytes are not taken for an offset.
+// Verifies the trailer's own checksum, so that random bytes are not taken for an offset.
 std::optional<std::int64_t> read_trailer(ByteSpan trailer) {
     if (trailer.size() != trailer_bytes || !begins_with(trailer.subspan(12), file_ends) ||
         checksum(trailer.first(8)) != u32_at(trailer, 8))
@@ -306,21 +307,22 @@ std::optional<std::int64_t> read_trailer(ByteSpan trailer) {
 
 }  // namespace framewire::fwd
 
-// Reads `.fwd` files that may be damaged anywhere. The index is optional: without one, frames are found by their
-// marks. A frame counts only if its header's checksum is right and its number and time are later than those of the
-// previous one; everything between two such frames is reported as lost.
+// Reads `.fwd` files that may be damaged anywhere. The index is optional: without one, frames are found by their marks.
+// A frame counts only if its header's checksum is right and its number and time are later than those of the previous
+// frame; everything between two such frames is reported as lost.
 
 namespace framewire::fwd {
 namespace {
 
 // Chunk size of the search for marks.
 constexpr std::int64_t search_bytes = 1 << 16;
-// Base of the limit on bytes examined as candidate headers during one search: a file made of false marks is abandoned.
+// Base of the limit on the bytes that one search examines as candidate headers: a file made of false marks is
+// abandoned.
 constexpr std::int64_t least_budget_bytes = 16 << 20;
-// Bounds of the read-ahead, which is otherwise the size of the previous frame.
+// Bounds of the read-ahead, which otherwise equals the size of the previous frame.
 constexpr std::int64_t least_read_bytes = 1024, most_read_bytes = 1 << 20;
 
-// Number of blocks in a directory: those numbers that are even (sizes; odd ones count skipped blocks).
+// Counts the coded blocks in a directory. Even numbers are their sizes; odd ones count skipped blocks.
 std::int64_t coded_blocks(ByteSpan directory) {
     std::int64_t blocks = 0;
     bool begins = true;
@@ -338,12 +340,12 @@ Reader::Reader(const std::string& path, const SourceOptions& options) : file_(pa
         fail(ErrorCode::no_input, "{} is not a regular file; .fwd files need random access", path);
     read_both_headers(options);
     grid_ = codec::BlockGrid(header_.shape);
-    // Frames that declare more cannot be valid, so no memory is allocated for them.
+    // Frames that declare more bytes cannot be valid, so no memory is allocated for them.
     packed_limit_ = codec::max_packed_bytes(header_.shape);
     find_index();
 }
 
-// Reads both copies of the header and reports a damaged or different one.
+// Reads both copies of the header and reports a copy that is damaged or different.
 void Reader::read_both_headers(const SourceOptions& options) {
     const auto all = bytes_at(0, std::min<std::int64_t>(first_record, file_.length_bytes()));
     const auto first = all.first(std::min(all.size(), header_bytes)), second = all.subspan(first.size());
@@ -382,7 +384,7 @@ void Reader::find_index() {
     pictures_ = std::move(pictures);
 }
 
-// Reads the index and calls `each` for its frames. Returns false if it is damaged; the calls so far are then
+// Reads the index and calls `each` for its frames. Returns false if the index is damaged; the calls so far are then
 // meaningless.
 bool Reader::read_index(std::int64_t offset, const std::function<void(const IndexEntry&)>& each) {
     const auto last = file_.length_bytes() - static_cast<std::int64_t>(trailer_bytes);
@@ -391,7 +393,7 @@ bool Reader::read_index(std::int64_t offset, const std::function<void(const Inde
     if (head.size() < index_head_bytes || !std::ranges::equal(head.first(4), index_mark())) return false;
     const auto check = u32_at(head, 4), frames = u32_at(head, 8), bytes = u32_at(head, 12);
     if (offset + static_cast<std::int64_t>(index_head_bytes) + bytes != last) return false;
-    // The checksum is computed while the entries are read, so the index is never in memory as a whole.
+    // The checksum is computed while the entries are read, so that the index is never in memory as a whole.
     boost::crc_optimal<32, 0x1edc6f41, 0xffffffff, 0xffffffff, true, true> crc;
     crc.process_bytes(head.data() + 8, 8);
     if (!file_.go_to(offset + static_cast<std::int64_t>(index_head_bytes))) return false;
@@ -435,7 +437,7 @@ ByteSpan Reader::bytes_at(std::int64_t offset, std::int64_t bytes) {
     return rest.first(std::min(rest.size(), static_cast<std::size_t>(bytes)));
 }
 
-// Reads the frame header at `offset`, if there is one that can follow the frame before.
+// Reads the frame header at `offset`, if there is one that can follow the previous frame.
 bool Reader::read_head(std::int64_t offset, Frame& frame) {
     is_cut_ = false;
     const auto left = end_ - offset;
@@ -462,7 +464,7 @@ bool Reader::read_head(std::int64_t offset, Frame& frame) {
 // Finds the next frame header and reports what was skipped.
 bool Reader::next_head(Frame& frame) {
     const auto from = position_.offset;
-    // The budget grows with the rest of the file, so that intact files are always read completely.
+    // The budget grows with the rest of the file, so that intact files are always searched completely.
     search_budget_bytes_ = least_budget_bytes + 64 * (file_.length_bytes() - from);
     auto at = from;
     while (!file_.stopped() && at < end_ && !read_head(at, frame)) {
@@ -499,7 +501,7 @@ bool Reader::next_head(Frame& frame) {
 
 bool Reader::is_index(std::int64_t offset) { return !index_ && std::ranges::equal(bytes_at(offset, 4), index_mark()); }
 
-// Next position with a frame mark; nullopt if there is none or the search budget is used up.
+// Returns the next position with a frame mark; nullopt if there is none or the search budget is used up.
 std::optional<std::int64_t> Reader::find_mark(std::int64_t from) {
     const auto mark = frame_mark();
     const auto overlap = std::ssize(mark) - 1;
@@ -509,7 +511,7 @@ std::optional<std::int64_t> Reader::find_mark(std::int64_t from) {
         const auto found = std::search(bytes.begin(), bytes.end(), mark.begin(), mark.end());
         if (found != bytes.end()) return from + (found - bytes.begin());
         if (std::ssize(bytes) <= overlap) break;
-        // Chunks overlap by three bytes, because a mark may cross their border.
+        // Let chunks overlap by three bytes, because a mark may cross their border.
         from += std::ssize(bytes) - overlap;
     }
     return std::nullopt;
@@ -539,7 +541,7 @@ void Reader::say_end(std::int64_t from) {
     }
 }
 
-// Checks the blocks of a frame against their checksums. Returns false if the directory contradicts the sizes, although
+// Verifies the checksums of a frame's blocks. Returns false if the directory contradicts the sizes, although
 // the header is intact.
 bool Reader::read_blocks(Frame& frame) {
     const auto record = bytes_at(frame.place.offset, frame.place.bytes);
@@ -550,7 +552,7 @@ bool Reader::read_blocks(Frame& frame) {
         return false;
     const auto checks = record.subspan(frame_head_bytes + packed_bytes);
     frame.broken.assign(frame.blocks.size(), 0);
-    // Blocks are checked in parallel.
+    // Check the blocks in parallel.
     std::atomic<bool> intact = true;
     for_checks(frame.blocks, media_threads(), [&](std::size_t block, std::uint32_t check) {
         if (check == u32_at(checks, block * check_bytes)) return;
@@ -561,7 +563,7 @@ bool Reader::read_blocks(Frame& frame) {
     return true;
 }
 
-// Frames whose blocks do not fit together are reported, counted as lost, and skipped.
+// Reads the next valid frame. Frames whose directory contradicts their size are reported, counted as lost, and skipped.
 bool Reader::next(Frame& frame) {
     std::int64_t lost = 0;
     while (next_head(frame)) {
@@ -593,7 +595,7 @@ void Reader::find_pictures() {
     position_ = before;
 }
 
-// The keyframe to start from must be intact; otherwise an earlier one is used.
+// Goes to an intact keyframe before the target; if one is damaged, uses an earlier one.
 bool Reader::go_to(double to_seconds) {
     if (!pictures_) find_pictures();
     const auto& all = *pictures_;
@@ -602,7 +604,7 @@ bool Reader::go_to(double to_seconds) {
         return seconds_wanted < seconds(one.at.ticks);
     });
     if (picture != all.begin()) --picture;
-    // Stay if the current position is between the keyframe and the target: decoding on is shorter.
+    // Stay if the current position is between the keyframe and the target: continuing from here is shorter.
     if (picture->at.offset < position_.offset && seconds(position_.last_ticks) < to_seconds) return true;
     for (Frame frame;; --picture) {
         position_ = {picture->at.offset, picture->number, -1};
@@ -614,23 +616,23 @@ bool Reader::go_to(double to_seconds) {
 
 }  // namespace framewire::fwd
 
-// Writes frames so that the file is usable after every write(): each frame is complete in itself, and
+// Writes frames so that the file is usable after every write(): each frame is self-contained, and
 // OutputFile::mark_whole() keeps the file if the process fails before finish().
 
 namespace framewire::fwd {
 namespace {
 
-// A larger jump in the timestamps is treated as an error, as in all recordings.
+// A larger jump in the timestamps is treated as an error, in all recordings.
 constexpr double longest_gap_s = 30.0 * 24 * 3600;
 
-// Time unit in which frame periods of the rate are whole numbers, and which is at most a microsecond.
+// Returns a time unit of at most a microsecond in which the frame period is a whole number.
 Rational time_base_for(Rational rate) {
     constexpr std::int64_t least = 1'000'000, most = 0x7fffffff;
     if (rate.numerator < 1 || rate.numerator > most) return {1, least};
     return {1, rate.numerator * std::max<std::int64_t>(1, (least + rate.numerator - 1) / rate.numerator)};
 }
 
-// Time of day of a frame, from its capture time if it has one.
+// Returns the time of day of a frame, from its capture time if it has one.
 std::int64_t time_of_day_us(const FrameTime& time) {
     using namespace std::chrono;
     auto now = system_clock::now();
@@ -661,7 +663,7 @@ void Writer::begin(const FrameTime& time) {
     file_.write(header.data(), header.size());
 }
 
-// Time of a frame: later than that of the previous one, whatever the source's clock says.
+// Returns the time of a frame: later than that of the previous one, whatever the source's clock says.
 std::int64_t Writer::ticks_of(const FrameTime& time) {
     const double unit_s = time_base_.value();
     double seconds = time.seconds - *first_seconds_ + shifted_seconds_;

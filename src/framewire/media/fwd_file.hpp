@@ -25,10 +25,10 @@
 
 namespace framewire::fwd {
 
-/// Log and count of a file's damage; each position is reported once.
+/// Logs and counts a file's damage; each position is reported once.
 class Damage {
 public:
-    /// `name` is the file, for messages.
+    /// `name` is the file's name for messages.
     explicit Damage(std::string name) : name_(std::move(name)) {}
 
     /// Reports damage at a byte offset. Only the first positions are logged.
@@ -39,7 +39,7 @@ public:
     /// Counts frames that are lost or incomplete at a byte offset, once per offset.
     void count_frames(std::int64_t offset, std::int64_t frames);
 
-    /// Number of lost or incomplete frames.
+    /// Returns the number of lost or incomplete frames.
     std::int64_t frames() const { return frames_; }
     /// Returns true if there is any damage.
     bool any() const { return !first_.empty() || frames_ > 0; }
@@ -51,13 +51,13 @@ private:
     void log(const std::string& text);
 
     std::string name_, first_;
-    std::set<std::int64_t> said_, counted_;  // offsets
+    std::set<std::int64_t> said_, counted_;  // offsets that were logged and counted
     std::int64_t frames_ = 0;
 };
 
 }  // namespace framewire::fwd
 
-// Byte layout of `.fwd` files, as specified in format.md: little-endian, written and parsed field by field, every
+// Byte layout of `.fwd` files, as specified in format.md: little-endian, written and parsed field by field, with every
 // number validated.
 
 // Structure of a file:
@@ -82,7 +82,7 @@ using ByteSpan = std::span<const std::uint8_t>;
 
 /// Format version in the header.
 inline constexpr std::uint32_t version = 1;
-/// Size of the header, of which the file starts with two copies.
+/// Size of the header; a file starts with two copies of it.
 inline constexpr std::size_t header_bytes = 64;
 /// File offset of the first frame.
 inline constexpr std::int64_t first_record = 2 * header_bytes;
@@ -101,46 +101,46 @@ inline constexpr std::int64_t max_ticks = (std::int64_t{1} << 53) - 1;
 struct Header {
     Shape shape{};  ///< shape of one frame
     codec::Mode mode = codec::Mode::exact;
-    int threshold = 0;               ///< the requested threshold; each frame has its own
+    int threshold = 0;               ///< requested threshold; each frame also stores its own
     Rational time_base{1, 1};        ///< seconds per time unit
     std::optional<Rational> rate{};  ///< frames per second, if known
     std::int64_t began_us = 0;       ///< time of day of the first frame, in microseconds since 1970 UTC; 0: unknown
     Rational pixel_aspect{1, 1};     ///< pixel width / height
 };
 
-/// CRC-32C (Castagnoli) as in RFC 3720.
+/// Computes CRC-32C (Castagnoli) as in RFC 3720.
 std::uint32_t checksum(ByteSpan bytes);
 
 /// Appends one copy of the header. Throws Error{usage} if a field is out of the format's range.
 void put_header(const Header& header, Bytes& out);
-/// True if `bytes` start with the magic of a `.fwd` file.
+/// Returns true if `bytes` start with the magic of a `.fwd` file.
 bool has_magic(ByteSpan bytes);
-/// Parses a header of `header_bytes`; nullopt if its checksum is wrong. If the checksum is right, throws
-/// Error{no_input} (with `name` of the file) on invalid fields and Error{config} on another version.
+/// Parses a header of `header_bytes` bytes; nullopt if its checksum is wrong. If the checksum is right, throws
+/// Error{no_input} (with `name` of the file) on invalid fields and Error{config} on another format version.
 std::optional<Header> read_header(ByteSpan bytes, const std::string& name);
 
 /// Header of one frame.
 struct FrameHead {
     std::uint32_t number = 0;  ///< index in the file, from 0
     std::int64_t ticks = 0;
-    bool whole = false;  ///< a keyframe; otherwise a delta frame
+    bool whole = false;  ///< true: keyframe; false: delta frame
     std::uint32_t packed_bytes = 0;
     std::uint32_t directory_bytes = 0;  ///< size of the directory, which precedes the blocks in the packed bytes
 };
 
-/// True if packed bytes are a keyframe.
+/// Returns true if packed bytes are a keyframe.
 bool is_picture(ByteSpan packed);
 
-/// The four bytes with which a frame starts.
+/// Returns the four bytes with which a frame starts.
 ByteSpan frame_mark();
-/// The four bytes with which the index starts.
+/// Returns the four bytes with which the index starts.
 ByteSpan index_mark();
 
-/// Appends a frame: its header, whose sizes are those of `packed`, then `packed`, then a checksum for each of its
-/// blocks (`blocks`). The threads of `pool` compute the checksums.
+/// Appends a frame: its header, whose sizes are taken from `packed`, then `packed`, then a checksum for each block in
+/// `blocks`. The threads of `pool` compute the checksums.
 void put_frame(const FrameHead& head, ByteSpan packed, std::span<const codec::CodedBlock> blocks,
                const ThreadPool& pool, Bytes& out);
-/// Calls body(index in `blocks`, its checksum()), on several threads if there are many blocks.
+/// Calls body(index in `blocks`, checksum of that block), on several threads if there are many blocks.
 template <class Body>
 void for_checks(std::span<const codec::CodedBlock> blocks, const ThreadPool& pool, Body&& body) {
     constexpr std::int64_t blocks_at_once = 32;
@@ -152,13 +152,14 @@ void for_checks(std::span<const codec::CodedBlock> blocks, const ThreadPool& poo
 /// Parses the part of a frame header that does not need the directory; nullopt if it is invalid for a frame of at most
 /// `limit` packed bytes and `blocks` blocks.
 std::optional<FrameHead> read_frame_head(ByteSpan bytes, std::size_t limit, int blocks);
-/// True if the checksum of a frame header is right; `directory` is the part of the packed bytes before the blocks.
+/// Returns true if the checksum of a frame header is right; `directory` is the part of the packed bytes before the
+/// blocks.
 bool is_frame_head_whole(ByteSpan head, ByteSpan directory);
 
 /// Index entry of a frame.
 struct IndexEntry {
-    std::int64_t offset = 0;  ///< position of its header in the file
-    std::int64_t bytes = 0;   ///< total size
+    std::int64_t offset = 0;  ///< position of the frame's header in the file
+    std::int64_t bytes = 0;   ///< total size of the frame
     std::int64_t ticks = 0;
     bool whole = false;
 };
@@ -168,7 +169,7 @@ class IndexWriter {
 public:
     /// Adds the next frame of the file.
     void add(std::int64_t bytes, std::int64_t ticks, bool whole);
-    /// The index and the trailer, for a file in which the index starts at `offset`.
+    /// Returns the index and the trailer, for a file in which the index starts at `offset`.
     Bytes finish(std::int64_t offset) const;
 
 private:
@@ -180,7 +181,7 @@ private:
 /// Decodes index entries from consecutive numbers.
 class IndexReader {
 public:
-    /// The next frame, from its two numbers; nullopt if they are invalid.
+    /// Decodes the entry of the next frame from its two numbers; nullopt if they are invalid.
     std::optional<IndexEntry> next(std::uint64_t size, std::uint64_t time);
 
 private:
@@ -188,45 +189,45 @@ private:
     bool began_ = false;
 };
 
-/// Little-endian 32-bit number at an offset, which the caller has checked.
+/// Returns the little-endian 32-bit number at an offset, which the caller has checked.
 std::uint32_t u32_at(ByteSpan bytes, std::size_t at);
-/// Little-endian 64-bit number at an offset, which the caller has checked.
+/// Returns the little-endian 64-bit number at an offset, which the caller has checked.
 std::uint64_t u64_at(ByteSpan bytes, std::size_t at);
-/// File offset of the index, from the trailer; nullopt if `trailer` is not one.
+/// Returns the file offset of the index, from the trailer; nullopt if `trailer` is not one.
 std::optional<std::int64_t> read_trailer(ByteSpan trailer);
 
 /// Reads the packed frames of a `.fwd` file, with or without its index. The content is treated as hostile: damage is
 /// reported and skipped. Not thread-safe.
 class Reader {
 public:
-    /// Frame as stored.
+    /// Frame as stored in the file.
     struct Frame {
         std::uint32_t number = 0;
-        std::int64_t lost = 0;  ///< number of missing frames between the last one read and this one
+        std::int64_t lost = 0;  ///< number of missing frames between the previously read frame and this one
         IndexEntry place{};
-        ByteSpan packed{};                      ///< valid until the next frame is read
+        ByteSpan packed{};                      ///< bytes of the frame, valid until the next frame is read
         std::vector<codec::CodedBlock> blocks;  ///< blocks of `packed`
         std::vector<std::uint8_t> broken;       ///< per block: nonzero if its checksum is wrong
-        bool is_intact = false;                 ///< no block is broken
+        bool is_intact = false;                 ///< true if no block is broken
     };
 
-    /// Throws Error{no_input} if it is not a `.fwd` file, Error{config} if it has another version.
+    /// Opens a file. Throws Error{no_input} if it is not a `.fwd` file, Error{config} if it has another format version.
     Reader(const std::string& path, const SourceOptions& options);
 
-    /// Header of the file.
+    /// Returns the header of the file.
     const Header& header() const { return header_; }
-    /// Name of the file, for messages.
+    /// Returns the name of the file, for messages.
     const std::string& name() const { return file_.name(); }
-    /// Time of a frame in seconds.
+    /// Converts a frame's time from ticks to seconds.
     double seconds(std::int64_t ticks) const {
         return static_cast<double>(ticks) * static_cast<double>(header_.time_base.numerator) /
                static_cast<double>(header_.time_base.denominator);
     }
-    /// Number of frames, if the file has an index.
+    /// Returns the number of frames, if the file has an index.
     std::optional<std::int64_t> frames() const { return frames_; }
-    /// Damage found so far.
+    /// Returns the damage found so far.
     Damage& damage() { return damage_; }
-    /// The same, read-only.
+    /// Returns the damage found so far, read-only.
     const Damage& damage() const { return damage_; }
 
     /// Reads the next frame; returns false at the end and after a stop request.
@@ -238,7 +239,7 @@ public:
     void for_each_place(const std::function<void(const IndexEntry& place)>& each);
 
 private:
-    // A keyframe of the file.
+    // Keyframe of the file.
     struct Place {
         std::uint32_t number;
         IndexEntry at;
@@ -264,13 +265,13 @@ private:
     bool read_head(std::int64_t offset, Frame& frame);
     // Verifies the blocks of a frame.
     bool read_blocks(Frame& frame);
-    // True if an unreadable index starts here.
+    // Returns true if an unreadable index starts at `offset`.
     bool is_index(std::int64_t offset);
-    // Searches for a frame mark.
+    // Returns the next position with a frame mark.
     std::optional<std::int64_t> find_mark(std::int64_t from);
     // Reports what follows the last frame.
     void say_end(std::int64_t from);
-    // Reads through a buffer; fewer bytes at the end of the file.
+    // Reads through a buffer; returns fewer bytes at the end of the file.
     ByteSpan bytes_at(std::int64_t offset, std::int64_t bytes);
 
     InputFile file_;
@@ -279,12 +280,12 @@ private:
     codec::BlockGrid grid_{Shape{1, 1, 1, 1}};
     std::size_t packed_limit_ = 0;
     std::int64_t end_ = 0;               // end of the frames: start of the index, or end of the file
-    std::optional<std::int64_t> index_;  // its offset, if it is intact
+    std::optional<std::int64_t> index_;  // offset of the index, if it is intact
     std::optional<std::int64_t> frames_;
     std::optional<std::vector<Place>> pictures_;
     Position position_;
     bool is_cut_ = false;  // the last header read is intact, but its frame is truncated
-    Bytes buffer_;         // file content from buffer_offset_
+    Bytes buffer_;         // file content, starting at buffer_offset_
     std::int64_t buffer_offset_ = 0, last_bytes_ = 0;
     std::int64_t search_budget_bytes_ = 0;
 };
@@ -296,12 +297,12 @@ struct Recording {
     int threshold = 0;
     Rational rate{30, 1};
     Rational pixel_aspect{1, 1};
-    bool live = false;                      ///< frames have a time of day
-    std::optional<double> begin_seconds{};  ///< the source time that is 0 in the file; default: that of the first frame
+    bool live = false;                      ///< true if frames have a time of day
+    std::optional<double> begin_seconds{};  ///< source time that is 0 in the file; default: time of the first frame
 };
 
-/// Writes packed frames to a `.fwd` file: a frame is in the file when write() returns, and the index follows at the
-/// end. Not thread-safe.
+/// Writes packed frames to a `.fwd` file: a frame is in the file when write() returns, and finish() adds the index. Not
+/// thread-safe.
 class Writer {
 public:
     /// Opens the file. Threads of `pool`, which must outlive this object, compute checksums. Throws Error{io}.
@@ -314,15 +315,15 @@ public:
     /// Writes the index and gives the file its name. Throws Error{io}.
     void finish(Ending ending);
 
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     std::int64_t bytes() const { return file_.bytes(); }
-    /// Name of the file, for messages.
+    /// Returns the name of the file, for messages.
     const std::string& name() const { return file_.name(); }
 
 private:
-    // Writes the headers.
+    // Writes both copies of the header.
     void begin(const FrameTime& time);
-    // Time of a frame in units of the time base, later than the previous one.
+    // Returns the time of a frame in units of the time base, later than that of the previous frame.
     std::int64_t ticks_of(const FrameTime& time);
 
     OutputFile file_;
@@ -330,7 +331,7 @@ private:
     Rational time_base_;
     const ThreadPool* pool_;
     IndexWriter index_;
-    Bytes record_;  // record of the frame being written
+    Bytes record_;  // bytes of the frame being written
     std::vector<codec::CodedBlock> coded_;
     std::optional<double> first_seconds_;
     std::uint32_t frames_ = 0;

@@ -10,7 +10,7 @@
 #include <vector>
 
 /// Reference reader for intact `.fwd` files: fwd/format.md as straightforward code, which tests compare with the fast
-/// reader. The two share only delta's reference decoder.
+/// reader. The two readers share only the codec's reference decoder.
 namespace framewire::fwd::reference {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -20,7 +20,7 @@ inline void require(bool true_of_it, const char* what) {
     if (!true_of_it) throw std::runtime_error(what);
 }
 
-/// CRC-32C (RFC 3720, appendix B.4), bit by bit.
+/// Computes CRC-32C (RFC 3720, appendix B.4), bit by bit.
 inline std::uint32_t crc(const Bytes& bytes, std::size_t from, std::size_t to) {
     std::uint32_t value = ~std::uint32_t{0};
     for (std::size_t at = from; at < to; ++at) {
@@ -30,7 +30,7 @@ inline std::uint32_t crc(const Bytes& bytes, std::size_t from, std::size_t to) {
     return ~value;
 }
 
-/// Little-endian number at a byte offset.
+/// Returns the little-endian number at a byte offset.
 template <class Number>
 Number number_at(const Bytes& bytes, std::size_t at) {
     Number number = 0;
@@ -55,8 +55,8 @@ struct File {
     std::vector<Frame> frames;
 };
 
-/// Decodes a whole file. Throws std::runtime_error, or Error{source_lost} from the reference decoder, if it is not
-/// intact.
+/// Decodes a whole file. Throws std::runtime_error, or Error{source_lost} from the reference decoder, if the file is
+/// not intact.
 inline File read_fwd(const Bytes& bytes) {
     File file;
     const auto u32 = [&](std::size_t at) { return number_at<std::uint32_t>(bytes, at); };
@@ -65,7 +65,7 @@ inline File read_fwd(const Bytes& bytes) {
         require(at <= bytes.size() && count <= bytes.size() - at, "the file ends too early");
     };
     require_bytes(0, 144);
-    /// Both copies of the header.
+    /// The header has two equal copies.
     require(std::equal(bytes.begin(), bytes.begin() + 64, bytes.begin() + 64), "the header's copy");
     for (const auto copy : {std::size_t{0}, std::size_t{64}}) {
         require(std::memcmp(bytes.data() + copy,
@@ -87,7 +87,7 @@ inline File read_fwd(const Bytes& bytes) {
     }
     file.began_us = u64(40);
 
-    /// Frames, up to the first mark that is not a frame's.
+    /// Frames follow, up to the first mark that does not start a frame.
     std::size_t at = 128;
     Bytes picture(static_cast<std::size_t>(file.shape.bytes()));
     for (; std::memcmp(bytes.data() + at,
@@ -105,7 +105,7 @@ inline File read_fwd(const Bytes& bytes) {
         require(whole == (packed[0] % 2 == 1), "a frame is not of its kind");
         require(whole || !file.frames.empty(), "the file does not begin with a keyframe");
         picture = codec::unpack_reference(file.shape, packed, picture);
-        /// The directory: odd numbers count skipped blocks, even ones are the sizes of coded blocks.
+        /// In the directory, odd numbers count skipped blocks, and even ones are the sizes of coded blocks.
         auto block_at = at + 32 + directory_bytes, check_at = at + 32 + packed_bytes;
         for (std::size_t i = 2; i < directory_bytes;) {
             std::uint32_t number = 0;
@@ -128,7 +128,7 @@ inline File read_fwd(const Bytes& bytes) {
         require_bytes(at, 4);
     }
 
-    /// The index, whose checksum covers everything after it up to the trailer.
+    /// The index follows; its checksum covers everything after the checksum up to the trailer.
     const auto index = at;
     require(std::memcmp(bytes.data() + at,
                         "\xf5"
@@ -160,7 +160,7 @@ inline File read_fwd(const Bytes& bytes) {
         offset += size / 2;
     }
     require(at == end && bytes.size() == end + 16, "the index's end");
-    /// The trailer.
+    /// The trailer ends the file.
     require(u64(end) == index && u32(end + 8) == crc(bytes, end, end + 8) &&
                 std::memcmp(bytes.data() + end + 12,
                             "\xf5"

@@ -19,7 +19,7 @@
 #include <map>
 #include <thread>
 
-// Damaged recordings: the damage is reported, and everything else is unchanged.
+// Damaged recordings: damage is reported, and everything else is unchanged.
 
 namespace framewire {
 namespace {
@@ -33,7 +33,7 @@ struct Film {
         plain = fwd::reference::read_fwd(bytes);
     }
 
-    // Result of reading modified bytes, by frame number.
+    // Result of reading modified bytes; frames by their number.
     struct Read {
         std::map<std::int64_t, Bytes> frames;
         std::int64_t damaged = 0;
@@ -50,7 +50,7 @@ struct Film {
         return result;
     }
 
-    // True if a block is equal in two pictures.
+    // Returns true if a block is equal in two pictures.
     bool same(int block, const Bytes& one, const Bytes& other) const {
         const auto place = codec::BlockGrid(shape).place(block);
         for (int y = place.y; y < place.y + place.height; ++y) {
@@ -63,7 +63,8 @@ struct Film {
         return true;
     }
 
-    // Every block that was read is correct or has its previous content, and each wrong one lies between two keyframes.
+    // Expects every block to be correct or to have its previous content, and each wrong block to lie between two
+    // keyframes.
     void expect_confined(const Read& read, bool in_one_block, bool between_pictures = true) const {
         Bytes held(static_cast<std::size_t>(shape.bytes()));
         std::int64_t first = -1, last = -1;
@@ -135,7 +136,7 @@ TEST(FwdDamage, EveryFlippedBitIsReportedAndConfined) {
     }
 }
 
-// Changes in the blocks of one frame, or in their checksums, stay in their block.
+// Damage in the blocks of one frame, or in their checksums, stays in those blocks.
 TEST(FwdDamage, StaysInItsBlock) {
     const Film film(":mode=exact:key=0.16", {1, 70, 131, 3});
     const codec::BlockGrid grid(film.shape);
@@ -160,14 +161,15 @@ TEST(FwdDamage, StaysInItsBlock) {
     }
 }
 
-// Sub-blocks that are predicted from a damaged block cannot be verified.
+// Sub-blocks that are predicted from a damaged block cannot be verified, so they count as damaged.
 TEST(FwdDamage, SpreadsToBlocksPredictedFromIt) {
     const Film film(":mode=bounded:key=100:threshold=3", {1, 128, 192, 3}, 12);
     auto bytes = film.bytes;
     const auto& frame = film.plain.frames[1];
     const auto directory_bytes =
         fwd::reference::number_at<std::uint32_t>(bytes, static_cast<std::size_t>(frame.offset) + 24);
-    bytes[static_cast<std::size_t>(frame.offset) + 32 + directory_bytes + 3] ^= 1;  // the first block that changes
+    bytes[static_cast<std::size_t>(frame.offset) + 32 + directory_bytes + 3] ^= 1;  // a byte of the first block that
+                                                                                    // changes
     kit::CapturedLog log(LogLevel::warning);
     const auto read = film.read(bytes);
     film.expect_confined(read, false);
@@ -209,7 +211,7 @@ TEST(FwdDamage, LostFramesAreReportedAndSkipped) {
     EXPECT_EQ(log.lines(), 1) << log.text();
 }
 
-// Longer parts of the file are missing.
+// Longer parts of the file are overwritten.
 TEST(FwdDamage, ContinuesAfterAGap) {
     const Film film(":mode=bounded:key=0.16", {1, 40, 70, 3}, 12);
     const auto at = [&](std::size_t frame) { return static_cast<std::size_t>(film.plain.frames[frame].offset); };
@@ -429,7 +431,7 @@ TEST(Fwd, IsWrittenInSegments) {
         sink->write(view_of(frames[number], shape),
                     {static_cast<std::int64_t>(number), static_cast<double>(number) / 25, {}});
     sink->finish();
-    // Their modification times may be equal: sort them by their content.
+    // The files' modification times may be equal: sort them by content.
     std::map<std::ptrdiff_t, std::vector<Bytes>> pieces;
     for (const auto& name : folder.names()) {
         const auto reading = read_video(folder / name);
@@ -491,7 +493,7 @@ TEST(Fwd, RejectsOtherFiles) {
     EXPECT_NE(refused().find("header is damaged or truncated"), std::string::npos);
     write_video(path, {1, 101, 100, 1}, {Bytes(10'100, 1)});
     EXPECT_NE(refused().find("100x101"), std::string::npos);
-    // A later version with a valid checksum.
+    // A header of a later version with a valid checksum.
     auto later = whole;
     for (const std::size_t copy : {0, 64}) {
         later[copy + 8] = 2;

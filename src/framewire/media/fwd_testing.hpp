@@ -11,7 +11,7 @@
 
 namespace framewire::testing {
 
-/// Frames of a test film with motion and noise.
+/// Returns frames of a test film with motion and noise.
 inline std::vector<Bytes> film_frames(const Shape& shape, int count, int noise = 4, std::uint64_t seed = 7) {
     std::vector<Bytes> frames;
     for (int number = 0; number < count; ++number) {
@@ -21,7 +21,7 @@ inline std::vector<Bytes> film_frames(const Shape& shape, int count, int noise =
     return frames;
 }
 
-/// Largest absolute difference between two byte arrays; at least 256 if their sizes differ.
+/// Returns the largest absolute difference between two byte arrays; at least 256 if their sizes differ.
 inline int largest_difference(const Bytes& one, const Bytes& other) {
     int most = one.size() == other.size() ? 0 : 256;
     for (std::size_t at = 0; at < std::min(one.size(), other.size()); ++at)

@@ -28,8 +28,9 @@
 #include <utility>
 #include <vector>
 
-// TIFF through libtiff's RGBA reader, which handles strips, tiles, pages and all compressions. FFmpeg reads only what
-// libtiff cannot convert: a single picture in strips, such as one of floats (open_tiff_source() then returns null).
+// Reads TIFF through libtiff's RGBA reader, which handles strips, tiles, pages and all compressions. For a single
+// picture in strips that libtiff cannot convert, for example one of floats, open_tiff_source() returns null, and FFmpeg
+// reads the file.
 
 namespace framewire {
 namespace {
@@ -43,20 +44,20 @@ struct FreeTiffOptions {
     void operator()(TIFFOpenOptions* options) const noexcept { TIFFOpenOptionsFree(options); }
 };
 
-// More pages than scanners produce; a hostile file may have a longer chain of directories.
+// More pages than scanners produce. The limit is for hostile files, whose chain of directories may be longer.
 constexpr std::size_t most_pages = 65'536;
 // libtiff allocates the size that a file declares for one strip or tile: this limit allows the largest picture, but
 // not arbitrary sizes.
 constexpr tmsize_t most_bytes_at_once = tmsize_t{1} << 30;
 
-// Formats a message of libtiff.
+// Formats a message from libtiff.
 std::string text_of(const char* format, std::va_list arguments) {
     std::array<char, 512> text{};
     std::vsnprintf(text.data(), text.size(), format, arguments);
     return text.data();
 }
 
-// libtiff's reader that converts any picture to RGBA. Rows keep their stored order.
+// Wraps libtiff's reader that converts any picture to RGBA. Rows keep their stored order.
 class RgbaReading {
 public:
     explicit RgbaReading(TIFF& tiff) {
@@ -76,7 +77,7 @@ public:
     // Reads rows starting at `row` into `pixels`; returns false on failure.
     bool read(int row, int width, int rows, std::vector<std::uint32_t>& pixels) {
         image_.row_offset = row;
-        image_.width = static_cast<std::uint32_t>(width);  // limits how far it reads
+        image_.width = static_cast<std::uint32_t>(width);  // limits how far libtiff reads
         return begun_ && TIFFRGBAImageGet(&image_, pixels.data(), static_cast<std::uint32_t>(width),
                                           static_cast<std::uint32_t>(rows));
     }
@@ -97,7 +98,8 @@ public:
         TIFFOpenOptionsSetMaxSingleMemAlloc(opening.get(), most_bytes_at_once);
         TIFFOpenOptionsSetErrorHandlerExtR(opening.get(), take_error, this);
         TIFFOpenOptionsSetWarningHandlerExtR(opening.get(), take_warning, this);
-        // Mode "m" disables memory mapping: a file that is truncated meanwhile would crash the process.
+        // Mode "m" disables memory mapping: if the mapped file were truncated while it is read, the process would
+        // crash.
         tiff_.reset(TIFFOpenExt(path.c_str(), "rm", opening.get()));
         if (!tiff_) fail(ErrorCode::no_input, "cannot open {}: {}", path, complaint());
         find_pages();
@@ -129,7 +131,7 @@ public:
         return true;
     }
 
-    /// Reason why the first page cannot be read; empty if it can.
+    /// Returns the reason why the first page cannot be read; empty if it can.
     std::string obstacle() { return obstacle_of_page(); }
     bool is_cmyk() const { return field<std::uint16_t>(TIFFTAG_PHOTOMETRIC) == PHOTOMETRIC_SEPARATED; }
     bool is_tiled() const { return TIFFIsTiled(tiff_.get()); }
@@ -137,9 +139,9 @@ public:
 private:
     enum class Alpha { none, beside, within };  // within: colours are premultiplied by alpha
 
-    // Properties of the current page.
+    // Properties of one page.
     struct Page {
-        Shape shape{};  // as stored
+        Shape shape{};  // shape as stored
         Orientation orientation{};
     };
 
@@ -153,13 +155,13 @@ private:
         return 1;
     }
 
-    // The first error since the last call.
+    // Returns the first error since the last call, and clears it.
     std::string complaint() {
         auto text = std::exchange(error_, {});
         return text.empty() ? "it is not a readable TIFF" : text;
     }
 
-    // Value of a tag, or libtiff's default.
+    // Returns the value of a tag, or libtiff's default.
     template <class Number>
     Number field(std::uint32_t tag) const {
         Number number = 0;
@@ -167,7 +169,7 @@ private:
         return number;
     }
 
-    // Collects the directories that are pages; reduced copies and masks are not.
+    // Collects the directories that are pages, without reduced copies and masks.
     void find_pages() {
         // Subfile types that are not pages: thumbnails and transparency masks.
         constexpr std::uint32_t no_page = FILETYPE_REDUCEDIMAGE | FILETYPE_MASK;
@@ -175,17 +177,17 @@ private:
             if (!(field<std::uint32_t>(TIFFTAG_SUBFILETYPE) & no_page))
                 pages_.push_back(TIFFCurrentDirOffset(tiff_.get()));
         } while (pages_.size() < most_pages && TIFFReadDirectory(tiff_.get()));
-        // The end of the chain is not an error; a broken chain is.
+        // Reaching the end of the chain is not an error; a broken chain is one.
         if (!error_.empty())
             fail(ErrorCode::no_input, "{}: one of its directories is damaged: {}", info_.name, complaint());
-        // A file with reduced copies only: read the first one.
+        // If the file has only reduced copies, read the first one.
         if (pages_.empty()) {
             TIFFSetDirectory(tiff_.get(), 0);
             pages_.push_back(TIFFCurrentDirOffset(tiff_.get()));
         }
     }
 
-    // Goes to a page and validates its size; throws Error with `code`.
+    // Goes to a page and validates its size; on failure throws Error with `code`.
     Page go_to(std::uint64_t page, ErrorCode code) {
         error_.clear();
         if (!TIFFSetSubDirectory(tiff_.get(), page)) fail(code, "{} is broken: {}", info_.name, complaint());
@@ -198,7 +200,7 @@ private:
                 orientation_of_exif(field<std::uint16_t>(TIFFTAG_ORIENTATION))};
     }
 
-    // Kind of transparency. libtiff uses only the first extra sample.
+    // Returns the kind of transparency. libtiff uses only the first extra sample.
     Alpha alpha() const {
         std::uint16_t extra = 0;
         std::uint16_t* kinds = nullptr;
@@ -214,18 +216,18 @@ private:
         return colours == PHOTOMETRIC_MINISBLACK || colours == PHOTOMETRIC_MINISWHITE;
     }
 
-    // Reason why the current page cannot be read correctly; empty if it can.
+    // Returns the reason why the current page cannot be read correctly; empty if it can.
     std::string obstacle_of_page() {
         std::array<char, 1024> why{};
         if (!TIFFRGBAImageOK(tiff_.get(), why.data())) return why.data();
         const auto colours = field<std::uint16_t>(TIFFTAG_PHOTOMETRIC);
-        // libtiff's conversions of other colour spaces are inexact.
+        // libtiff's conversions of all other colour spaces are inexact.
         constexpr std::array<std::uint16_t, 6> exact{PHOTOMETRIC_MINISWHITE, PHOTOMETRIC_MINISBLACK,
                                                      PHOTOMETRIC_RGB,        PHOTOMETRIC_PALETTE,
                                                      PHOTOMETRIC_YCBCR,      PHOTOMETRIC_SEPARATED};
         if (std::ranges::find(exact, colours) == exact.end())
             return fmt::format("its colour type is {}; supported: gray, RGB, palettes, YCbCr and CMYK", colours);
-        // libtiff ignores the transparency of such pages.
+        // libtiff ignores the transparency of gray pages unless they have 8 bits.
         const auto bits = field<std::uint16_t>(TIFFTAG_BITSPERSAMPLE);
         if (is_gray_page() && alpha() != Alpha::none && bits != 8)
             return fmt::format("it is gray with transparency and {} bits per sample; supported: 8", bits);
@@ -237,7 +239,7 @@ private:
                 return fmt::format("its tiles are {}x{}; allowed: sides of up to {} pixels, {} pixels in total", width,
                                    height, max_side_px, options_.max_pixels);
         }
-        // Some unsupported formats fail only here, such as 16-bit CMYK.
+        // Some unsupported formats, such as 16-bit CMYK, fail only here.
         if (const RgbaReading reading(*tiff_); !reading.begun()) return reading.why();
         return {};
     }
@@ -250,7 +252,7 @@ private:
         turn(std::as_const(stored).view(), page.orientation, image);
     }
 
-    // Rounds 16-bit colour map entries to 8 bits: libtiff would truncate them.
+    // Rounds 16-bit colour map entries to 8 bits, because libtiff would truncate them.
     void round_colour_map() {
         if (field<std::uint16_t>(TIFFTAG_PHOTOMETRIC) != PHOTOMETRIC_PALETTE) return;
         const auto bits = field<std::uint16_t>(TIFFTAG_BITSPERSAMPLE);
@@ -267,12 +269,12 @@ private:
         if (deep) TIFFSetField(tiff_.get(), TIFFTAG_COLORMAP, rounded[0].data(), rounded[1].data(), rounded[2].data());
     }
 
-    // Reads the current page as stored. libtiff composites transparency on black itself, except for gray pages, for
-    // which put_row() does it.
+    // Reads the current page as stored. libtiff composites transparency on black, except for gray pages, for which
+    // put_row() does it.
     void read_stored(const Shape& shape, HostView<std::uint8_t> image) {
         if (const auto obstacle = obstacle_of_page(); !obstacle.empty())
             fail(ErrorCode::source_lost, "{}: page {} cannot be read: {}", info_.name, index_ + 1, obstacle);
-        // Read whole tiles: libtiff computes a wrong row distance for parts of gray tiles.
+        // Read whole tiles: libtiff computes a wrong row stride for partial gray tiles.
         auto width = shape.width, rows = shape.height;
         if (is_tiled()) {
             const auto tile = static_cast<int>(field<std::uint32_t>(TIFFTAG_TILEWIDTH));
@@ -319,7 +321,7 @@ private:
     SourceInfo info_;
     std::string error_;  // libtiff's first error since complaint()
     std::unique_ptr<TIFF, CloseTiff> tiff_;
-    std::vector<std::uint64_t> pages_;  // file offsets of their directories
+    std::vector<std::uint64_t> pages_;  // file offsets of the pages' directories
     std::size_t index_ = 0;
     PictureConverter converter_;
     bool warned_ = false;
@@ -331,7 +333,7 @@ bool is_tiff(const std::string& path) {
     using namespace std::string_view_literals;
     std::array<char, 4> head{};
     std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error)) return false;  // reading from a pipe would consume the bytes
+    if (!std::filesystem::is_regular_file(path, error)) return false;  // reading from a pipe would consume its bytes
     std::ifstream file(path, std::ios::binary);
     if (!file.read(head.data(), head.size())) return false;
     const std::string_view text(head.data(), head.size());
@@ -342,20 +344,20 @@ std::unique_ptr<Source> open_tiff_source(const std::string& path, const SourceOp
     auto source = std::make_unique<TiffSource>(path, options);
     const auto why = source->obstacle();
     if (why.empty()) return source;
-    // FFmpeg misinterprets 16-bit CMYK as RGB, so CMYK is not left to it.
+    // FFmpeg misinterprets 16-bit CMYK as RGB, so it must not read CMYK.
     if (!source->is_tiled() && !source->is_cmyk() && source->info().frames == 1) return nullptr;
     fail(ErrorCode::no_input, "{} cannot be read: {}", path, why);
 }
 
 }  // namespace framewire
 
-// Compositing on black in the stored values, not in linear light, because viewers do it this way and the result must
-// look like theirs.
+// Composites on black with the stored values, not in linear light, because viewers do it this way and the result must
+// look the same.
 
 namespace framewire {
 namespace {
 
-// One row: round(value * alpha / 255).
+// Composites one row: round(value * alpha / 255).
 template <int channels>
 void lay_row(const std::uint8_t* pixels, int count, std::uint8_t* out) {
     for (int x = 0; x < count; ++x, pixels += channels + 1, out += channels) {
@@ -395,8 +397,8 @@ std::string encode_jpeg(HostView<const std::uint8_t> image, int quality) {
 
 }  // namespace framewire
 
-// PNG through libpng's simplified API, which converts every colour type and bit depth to 8-bit BGR or gray. Two things
-// are added: the orientation in eXIf chunks, and a stop request that ends a long decode.
+// Reads and writes PNG through libpng's simplified API, which converts every colour type and bit depth to 8-bit BGR or
+// gray. This code adds the orientation in eXIf chunks, and stop requests that end a long decode.
 
 namespace framewire {
 namespace {
@@ -407,7 +409,7 @@ struct CloseFile {
 };
 
 // File whose reads fail once a stop is requested. libpng decodes a whole image in one call but reads a few thousand
-// bytes at a time, so a failing read ends that call.
+// bytes at a time, so a failing read ends the call.
 struct StoppableFile {
     std::FILE* file;
     std::stop_token stop;
@@ -445,19 +447,19 @@ std::FILE* open_stoppable(const std::string& path, const std::stop_token& stop) 
     return stoppable;
 }
 
-// A PNG chunk is a length, a name of four letters, the data and a checksum.
+// A PNG chunk consists of a length, a name of four letters, the data and a checksum.
 constexpr std::int64_t signature_bytes = 8, checksum_bytes = 4;
 
 std::int64_t length_of(const std::uint8_t* chunk) {
     return std::int64_t{chunk[0]} << 24 | chunk[1] << 16 | chunk[2] << 8 | chunk[3];
 }
-// Name of a chunk.
+// Returns the name of a chunk.
 std::string_view name_of(const std::uint8_t* chunk) { return {reinterpret_cast<const char*>(chunk + 4), 4}; }
 
-// Orientation from the eXIf chunk, which may be anywhere in the file; libpng's simplified API skips it. Leaves the
-// file at its start. A pipe cannot be read twice and has the default orientation.
+// Returns the orientation from the eXIf chunk, which may be anywhere in the file; libpng's simplified API skips it.
+// Leaves the file at its start. A pipe cannot be read twice and has the default orientation.
 Orientation orientation_in(std::FILE& file, const std::string& path) {
-    constexpr std::int64_t most_bytes = 1 << 20;  // an eXIf chunk usually has a few thousand
+    constexpr std::int64_t most_bytes = 1 << 20;  // an eXIf chunk usually has a few thousand bytes
     constexpr int most_chunks = 1 << 20;
     Orientation found;
     std::array<std::uint8_t, 8> head{};  // the signature, then chunk headers
@@ -483,7 +485,7 @@ Orientation orientation_in(std::FILE& file, const std::string& path) {
     return found;
 }
 
-// Reads through libpng's simplified API, which expands palettes and low bit depths.
+// Source that reads through libpng's simplified API, which expands palettes and low bit depths.
 class PngSource final : public Source {
 public:
     PngSource(const std::string& path, const SourceOptions& options) : stop_(options.stop) {
@@ -508,7 +510,7 @@ public:
         info_.frames = 1;
         has_alpha_ = png_.format & PNG_FORMAT_FLAG_ALPHA;
         png_.format = colour ? PNG_FORMAT_BGR : PNG_FORMAT_GRAY;
-        // Composite transparent pixels here: libpng would do it in linear light, unlike viewers.
+        // Composite transparent pixels here: libpng would do it in linear light, which viewers do not.
         if (has_alpha_) png_.format = colour ? PNG_FORMAT_BGRA : PNG_FORMAT_GA;
         png_.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // interpret 16-bit files as sRGB, as viewers do
     }
@@ -532,7 +534,7 @@ public:
     }
 
 private:
-    // Reads the image as stored and composites it. Returns false on a stop request.
+    // Reads the image in its stored orientation and composites it. Returns false on a stop request.
     bool read_stored(HostView<std::uint8_t> image) {
         if (!has_alpha_) return read_pixels(image.data(), image.row_stride_bytes());
         const auto stride_bytes = std::ptrdiff_t{stored_shape_.width} * (stored_shape_.channels + 1);
@@ -581,9 +583,10 @@ std::vector<std::uint8_t> encode_values(png_uint_32 format, int width, int heigh
     return {data, data + bytes};
 }
 
-// Removes the chunks about light (gAMA, cHRM, sRGB): the values are numbers that readers must not convert for display.
+// Removes the chunks about light (gAMA, cHRM, sRGB): the values are numbers, which readers must not convert for
+// display.
 std::vector<std::uint8_t> without_light(const std::vector<std::uint8_t>& png) {
-    constexpr std::ptrdiff_t frame_bytes = 8 + checksum_bytes;  // bytes of a chunk around its data
+    constexpr std::ptrdiff_t frame_bytes = 8 + checksum_bytes;  // bytes of a chunk in addition to its data
     std::vector<std::uint8_t> kept(png.begin(), png.begin() + signature_bytes);
     for (auto at = png.begin() + signature_bytes; png.end() - at >= frame_bytes;) {
         const auto name = name_of(&*at);

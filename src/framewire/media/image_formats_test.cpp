@@ -21,7 +21,7 @@ using namespace testing;
 
 constexpr int width = 37, height = 23;
 
-// Colours with every alpha value.
+// Returns a picture of random colours with every alpha value.
 Bytes picture_with_alpha(int channels) {
     auto pixels = random_frame({1, height, width, channels + 1}, 7);
     for (std::size_t pixel = 0; pixel < pixels.size() / static_cast<std::size_t>(channels + 1); ++pixel) {
@@ -79,7 +79,7 @@ TEST(Alpha, PngIsWrittenToPaddedRows) {
 
 #ifdef FRAMEWIRE_FFMPEG
 
-// One RGBA picture in files of several kinds, made losslessly by FFmpeg's tool.
+// FFmpeg's tool stores one RGBA picture losslessly in files of several kinds.
 TEST(Alpha, IsCompositedOnBlackInEveryFormat) {
     const TemporaryFolder folder;
     const auto pixels = picture_with_alpha(3);
@@ -104,7 +104,7 @@ TEST(Alpha, IsCompositedOnBlackInEveryFormat) {
     EXPECT_EQ(read_video(folder / "a%d.png").frames, sequence);
 }
 
-// libswscale makes some values of an alpha plane one too large.
+// libswscale makes some values of an alpha plane too large by one.
 TEST(Alpha, PlanarAlphaIsExactToOne) {
     const TemporaryFolder folder;
     const auto pixels = picture_with_alpha(3);
@@ -131,7 +131,7 @@ TEST(Alpha, GrayIsCompositedOnBlack) {
     }
 }
 
-// A palette with one transparent colour, as in GIF, and one of PNG with alpha values.
+// Covers a palette with one transparent colour, as in GIF, and a PNG palette with alpha values.
 TEST(Alpha, PalettesAreCompositedOnBlack) {
     const TemporaryFolder folder;
     auto pixels = picture_with_alpha(3);
@@ -149,7 +149,7 @@ TEST(Alpha, PalettesAreCompositedOnBlack) {
     EXPECT_EQ(reading.frames[0], on_black(pixels, 3));
 }
 
-// The fourth byte is not alpha.
+// The fourth byte of a pixel is padding, not alpha.
 TEST(Alpha, IsIgnoredIn32BitAvi) {
     const TemporaryFolder folder;
     const Shape shape{1, 24, 32, 3};

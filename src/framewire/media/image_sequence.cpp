@@ -16,7 +16,7 @@
 #include <string_view>
 #include <system_error>
 
-// A folder of images is sorted by the bytes of the names, so that the order does not depend on the locale or on the
+// Sorts the images of a folder by the bytes of their names, so that the order does not depend on the locale or on the
 // file system.
 
 namespace framewire {
@@ -25,13 +25,13 @@ namespace {
 constexpr std::array<std::string_view, 10> endings{".png",  ".jpg",  ".jpeg", ".bmp", ".tif",
                                                    ".tiff", ".webp", ".pgm",  ".ppm", ".pnm"};
 
-// True for regular files with an image extension.
+// Returns true for regular files with an image extension.
 bool is_image(const std::filesystem::directory_entry& entry) {
     std::error_code ignored;
     return is_image_name(entry.path().native()) && entry.is_regular_file(ignored);
 }
 
-// Content of a folder.
+// Images of a folder, and what was skipped.
 struct Listing {
     std::vector<std::string> images;
     int others = 0;
@@ -83,8 +83,8 @@ std::vector<std::string> image_paths(const std::string& folder) { return list(fo
 
 }  // namespace framewire
 
-// Image sequences: many files as one source, and one source as many files. Each image is opened when its turn comes,
-// so a sequence of any length needs the memory of one image.
+// Image sequences: many files as one source, and one sink for many files. Each image is opened when its turn comes, so
+// a sequence of any length needs the memory of one image.
 
 namespace framewire {
 namespace {
@@ -123,7 +123,8 @@ public:
     }
 
 private:
-    // Rejects a list whose first entry is a video: reading only the first frame of each would surprise.
+    // Rejects a list whose first entry is a video: silently reading only the first frame of each file would surprise
+    // the user.
     void refuse_video() const {
         const auto source = open_(images_.front(), options_);
         HostImage image(source->info().shape);
@@ -136,7 +137,7 @@ private:
         try {
             image_ = open_(images_[index_], options_);
         } catch (const Error& error) {
-            // Earlier images could be read, so for the caller the source is lost here.
+            // Earlier images could be read, so report this as a lost source.
             throw Error(ErrorCode::source_lost, error.what());
         }
     }
@@ -169,7 +170,7 @@ private:
     OpenImage open_;
     SourceOptions options_;
     SourceInfo info_;
-    std::unique_ptr<Source> image_;  // the next image, if it is already open
+    std::unique_ptr<Source> image_;  // next image, if it is already open
     std::size_t index_ = 0;
     PictureConverter converter_;
     bool warned_ = false;
@@ -181,7 +182,7 @@ public:
     ImageSink(const std::string& path, const std::optional<SequencePattern>& pattern, const Shape& frame,
               EncodeImage encode, const SinkOptions& options)
         : text_(path), pattern_(pattern), shape_(frame), encode_(std::move(encode)), options_(options.file_options()) {
-        // Fails early if the destination cannot be written.
+        // Fail early if the destination cannot be written.
         if (pattern_)
             OutputFile can_be_written(pattern_->path(0), options_);
         else
@@ -197,7 +198,7 @@ public:
         const auto bytes = encode_(image);
         file_->write(bytes.data(), bytes.size());
         bytes_ += static_cast<std::int64_t>(bytes.size());
-        // Each image of a sequence is complete at once; a single image waits for finish().
+        // Complete each image of a sequence at once; a single image is completed by finish().
         if (pattern_) file_->finish();
         ++frames_;
     }
@@ -209,7 +210,7 @@ public:
     std::int64_t bytes() const override { return bytes_; }
 
 private:
-    // A numbered name for the error message.
+    // Suggests a numbered file name for the error message.
     std::string numbered_name() const {
         const auto dot = text_.rfind('.');
         return text_.substr(0, dot) + "%04d" + text_.substr(dot);
@@ -227,7 +228,7 @@ private:
 
 }  // namespace
 
-// Only the file name is parsed; percent signs in folders are literal.
+// Parses only the file name; percent signs in folders are literal.
 std::optional<SequencePattern> SequencePattern::parse(std::string_view text) {
     SequencePattern pattern;
     const auto slash = text.rfind('/');
@@ -261,12 +262,12 @@ std::optional<SequencePattern> SequencePattern::parse(std::string_view text) {
     return pattern;
 }
 
-// `%04d` pads with zeros to four digits; longer numbers are written in full.
+// Formats the number: `%04d` pads with zeros to four digits; longer numbers are written in full.
 std::string SequencePattern::path(std::int64_t number) const {
     return fmt::format("{}{}{:0{}}{}", folder_, before_, number, digits_, after_);
 }
 
-// Lists the folder once instead of testing numbers.
+// Lists the folder once instead of testing each number.
 std::vector<std::int64_t> SequencePattern::existing() const {
     std::vector<std::int64_t> numbers;
     std::error_code error;
@@ -294,7 +295,7 @@ std::unique_ptr<Source> open_sequence_source(const std::string& text, const Sequ
                                              const SourceOptions& options) {
     const auto numbers = pattern.existing();
     if (numbers.empty()) fail(ErrorCode::no_input, "{}: no such image, for example {}", text, pattern.path(0));
-    // Computed without overflow even if the largest possible number exists.
+    // This cannot overflow, even if the largest possible number exists.
     const auto missing = (numbers.back() - numbers.front()) - (static_cast<std::int64_t>(numbers.size()) - 1);
     if (missing > 0)
         log_warning("{}: {} numbers between {} and {} are missing; skipped", text, missing, numbers.front(),

@@ -57,7 +57,7 @@ TEST(ImageFolder, ReadsItsImages) {
     for (std::size_t number = 0; number < 6; ++number) EXPECT_EQ(twice[number], frames[number % 3]) << number;
 }
 
-// Another size is scaled or rejected; another number of channels does not move pixels.
+// Images of another size are scaled or rejected; converting between gray and colour does not move pixels.
 TEST(ImageFolder, NamesTheImageOfAnotherSize) {
     const TemporaryFolder folder;
     write_video(folder / "a.png", small, {Bytes(36, 70)});
@@ -143,7 +143,7 @@ TEST(Sequence, RejectsAnEmptySequence) {
     EXPECT_EQ(read_video((folder / "no") + "/img%04d.png").error, ErrorCode::no_input);
 }
 
-// From 0 to the largest possible number: the count of missing images just fits.
+// With numbers from 0 to the largest possible one, the count of missing images just fits.
 TEST(Sequence, AcceptsNumbersOfAnySize) {
     const TemporaryFolder folder;
     const Shape shape{1, 3, 4, 3};

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <system_error>
 
-// The public entry points. open_source() wraps what a kind opens: first the time range, then the loop around it, so
-// that a looping source repeats its range.
+// Public entry points. open_source() wraps the source that a kind opens: first the time range, then the loop around it,
+// so that a looping source repeats its range.
 //
 //    kind.open -> RangeSource (start, duration, seekable) -> LoopingSource (loop)
 
@@ -30,7 +30,7 @@ std::string ffmpeg_name() { return std::string("FFmpeg ") + av_version_info(); }
 std::string ffmpeg_name() { return "no FFmpeg"; }
 #endif
 
-// "; did you mean 'synth:'?" if a missing path starts like a mistyped prefix; otherwise empty.
+// Returns "; did you mean 'synth:'?" if a missing path starts like a mistyped prefix; otherwise an empty text.
 std::string meant_prefix(const std::string& path) {
     const auto colon = path.find(':');
     if (colon == path.npos) return {};
@@ -64,7 +64,7 @@ std::unique_ptr<Source> open_range(const OpenSource& open, bool may_open_again, 
     return make_range_source(
         [open, options = SourceOptions(options)]() mutable {
             auto source = open(options);
-            options.replace_truth = true;  // when it is opened again
+            options.replace_truth = true;  // the file exists when the source is opened again
             return source;
         },
         may_open_again, {options.start_seconds, options.duration_seconds}, options.stop);
@@ -76,7 +76,7 @@ std::unique_ptr<Source> open_loop(const OpenSource& open, bool may_open_again, c
     return make_looping_source(
         [open, may_open_again, options = SourceOptions(options)]() mutable {
             auto source = open_range(open, may_open_again, options);
-            options.replace_truth = true;  // in the next pass
+            options.replace_truth = true;  // the file exists in the next pass
             return source;
         },
         options.stop);
@@ -131,7 +131,7 @@ std::vector<std::string> files_of_sink(const std::string& text) {
     std::vector<std::string> files;
     try {
         for (const auto number : pattern->existing()) files.push_back(pattern->path(number));
-    } catch (const Error&) {  // the folder does not exist, which the sink will report
+    } catch (const Error&) {  // the folder does not exist; the sink reports that
     }
     if (auto first = pattern->path(0); files.empty() || files.front() != first) files.push_back(std::move(first));
     return files;
@@ -146,7 +146,7 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rat
     validate(frame, "the frame to write");
     const auto name = address_without_credentials(text);
     if (frame.frames != 1) fail(ErrorCode::usage, "{} takes single frames, not batches of {}", name, frame.frames);
-    // Limits that all formats and FFmpeg's 32-bit rationals can hold.
+    // All formats and FFmpeg's 32-bit rationals can hold these limits.
     constexpr std::int64_t largest = 1'000'000'000;
     if (rate.numerator < 1 || rate.denominator < 1 || rate.numerator > largest || rate.denominator > largest ||
         rate.value() > 1000)
@@ -167,7 +167,7 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rat
     if (!kind.is_numbered && call.numbered)
         fail(ErrorCode::usage,
              "{}: a number in the name is for images (.png .jpg ...), one per frame; this is a single file", call.path);
-    // Image formats have no pixel aspect ratio here, so the pictures look distorted.
+    // The image files written here store no pixel aspect ratio, so the pictures would look distorted.
     if (const auto& aspect = options.facts.pixel_aspect; kind.is_numbered && aspect.numerator != aspect.denominator)
         log_warning("{}: images have square pixels, but the video's are {}:{}; correct this with 'scale=iw*{}/{}:ih'",
                     name, aspect.numerator, aspect.denominator, aspect.numerator, aspect.denominator);

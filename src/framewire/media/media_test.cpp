@@ -199,7 +199,7 @@ TEST(Targets, AppearOnlyWhenFinished) {
 }
 
 #ifdef FRAMEWIRE_FFMPEG
-// Seven hours without a frame exceed the longest frame in MP4; 1e12 s is an invalid time.
+// Seven hours without a frame exceed the longest frame duration in MP4; 1e12 s is an invalid time.
 TEST(Targets, AcceptGapsOfAnyLength) {
     const Shape shape{1, 16, 16, 3};
     const auto frame = smooth_frame(shape, 0);
@@ -236,7 +236,7 @@ TEST(Targets, ReportThePathIfTheyCannotBeWritten) {
 }
 
 TEST(Targets, AFullDiskIsAnIoError) {
-    // A device that is always full.
+    // /dev/full is a device that is always full.
     const Shape shape{1, 64, 64, 1};
     std::string message;
     const TemporaryFolder folder;
@@ -329,7 +329,7 @@ TEST(Sources, ReadImagesFromOtherPrograms) {
 
 TEST(Sources, RotateSidewaysRecordings) {
     const TemporaryFolder folder;
-    // Left half dark, right half bright, tagged with a rotation of 90 degrees.
+    // The picture has a dark left half and a bright right half, and is tagged with a rotation of 90 degrees.
     ASSERT_TRUE(
         ffmpeg("-f lavfi -i color=black:size=64x48:rate=25 -vf drawbox=x=32:y=0:w=32:h=48:color=white:t=fill "
                "-frames:v 2 -pix_fmt yuv420p " +
@@ -342,7 +342,7 @@ TEST(Sources, RotateSidewaysRecordings) {
         ASSERT_EQ(reading.frames.size(), 2U) << reading.message;
         const bool sideways = degrees != 180;
         ASSERT_EQ(reading.info.shape, (sideways ? Shape{1, 64, 48, 3} : Shape{1, 48, 64, 3}));
-        // Reference: the ffmpeg tool's output.
+        // The reference is the ffmpeg tool's output.
         ASSERT_TRUE(ffmpeg(fmt::format("-i {} -frames:v 1 {}", folder / "turned.mp4", folder / "want.png")));
         EXPECT_GT(psnr(reading.frames[0], read_video(folder / "want.png").frames.at(0)), 40) << degrees;
     }
@@ -360,7 +360,7 @@ TEST(Sources, ScaleFramesAfterASizeChange) {
     const auto reading = read_video(folder / "both.m2v");
     EXPECT_EQ(reading.info.shape, (Shape{1, 120, 160, 3}));
     ASSERT_GE(reading.frames.size(), 9U);
-    EXPECT_GT(psnr(reading.frames.front(), reading.frames.at(6)), 20);  // the same picture, scaled
+    EXPECT_GT(psnr(reading.frames.front(), reading.frames.at(6)), 20);  // the same picture, scaled to the first size
 }
 
 #endif
@@ -398,7 +398,7 @@ TEST(Missing, IsReportedAsNoInput) {
     EXPECT_EQ(read_video(folder / "a.bgr").error, ErrorCode::usage);
 }
 
-// Paths that the system cannot examine, under every kind of name.
+// Every kind of name is tried at paths that the system cannot examine.
 TEST(Missing, IsReportedIfThePathCannotBeExamined) {
     const TemporaryFolder folder;
     std::filesystem::create_symlink(folder / "loop", folder / "loop");
@@ -477,7 +477,7 @@ struct Container {
     const char* name;
     const char* file;
     const char* encoding;  // arguments for the ffmpeg tool; empty for framewire's own formats
-    bool promises_length;  // so that truncation is noticed at any position
+    bool promises_length;  // the format declares its length, so truncation is noticed at any position
 };
 
 std::ostream& operator<<(std::ostream& out, const Container& container) { return out << container.name; }
@@ -496,7 +496,7 @@ protected:
         whole_ = read_file(path_);
     }
 
-    // Names of corrupt files keep their extension, which some demuxers need.
+    // Corrupt files keep their extension, which some demuxers need.
     Reading read_bytes(const Bytes& bytes) const {
         const auto path = folder_ / (std::string("broken-") + GetParam().file);
         write_file(path, bytes.data(), bytes.size());
@@ -538,7 +538,7 @@ TEST_P(Damage, CorruptFileEnds) {
             random = random * 6364136223846793005u + 1442695040888963407u;
             bytes[(random >> 33) % bytes.size()] = static_cast<std::uint8_t>(random >> 20);
         }
-        const auto reading = read_bytes(bytes);  // no crash, no hang, and no other errors
+        const auto reading = read_bytes(bytes);  // without a crash, a hang or any other error
         if (reading.error) {
             EXPECT_TRUE(reading.error == ErrorCode::no_input || reading.error == ErrorCode::source_lost)
                 << round << " " << reading.message;
@@ -556,7 +556,7 @@ INSTANTIATE_TEST_SUITE_P(All, Damage,
                                            Container{"elementary_stream", "a.264", "-c:v libx264 -g 10", false}),
                          ::testing::PrintToStringParamName());
 
-// A clip with many flipped bits, the same ones each time.
+// Creates a clip with many flipped bits, always the same ones.
 std::string broken_clip(const TemporaryFolder& folder, const std::string& encoding, int wrong_bits) {
     EXPECT_TRUE(
         ffmpeg("-f lavfi -i testsrc2=size=352x288 -frames:v 60 -g 30 " + encoding + " " + (folder / "whole.mp4")));
@@ -592,7 +592,7 @@ TEST(FrameThreads, DamageIsFoundAndDecodedReproducibly) {
     }
 }
 
-// FFmpeg's HEVC decoder reports damage in its log only.
+// FFmpeg's HEVC decoder reports damage only in its log.
 TEST(FrameThreads, DamageOfHevcIsFound) {
     const TemporaryFolder folder;
     const auto path = broken_clip(folder, "-c:v libx265 -x265-params log-level=error", 60);
@@ -603,11 +603,11 @@ TEST(FrameThreads, DamageOfHevcIsFound) {
     }
 }
 
-// Frames read before the damage are not delivered again, wherever reading started.
+// Frames read before the damage are not delivered again, no matter where reading started.
 TEST(FrameThreads, FramesBeforeDamageAreDeliveredOnce) {
     const TemporaryFolder folder;
-    // Pictures have some thousand bytes, so that the corruption hits picture data and not a header, whose loss would
-    // drop the picture. More threads would encode to different bytes.
+    // Pictures have several thousand bytes, so that the corruption hits picture data and not a header, whose loss would
+    // drop the picture. With more threads, x264 would encode to different bytes.
     ASSERT_TRUE(
         ffmpeg("-f lavfi -i testsrc2=size=352x288:rate=25 -frames:v 60 -g 15 -c:v libx264 -bf 2 -qp 12 -threads 1 " +
                (folder / "whole.mp4")));
@@ -637,7 +637,7 @@ TEST(FrameThreads, FramesBeforeDamageAreDeliveredOnce) {
     EXPECT_EQ(number, 60U);
 }
 
-// If the file cannot be read again, the opened one is read on and its damage is reported.
+// If the file cannot be opened again, reading continues from the open file, and its damage is reported.
 TEST(FrameThreads, AReplacedFileIsReadFromTheOpenedOne) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i sine=duration=1 " + (folder / "sound.mp4")));

@@ -39,9 +39,9 @@ public:
     TemporaryFolder(const TemporaryFolder&) = delete;
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-    /// Path of a file in the folder.
+    /// Returns the path of a file in the folder.
     std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-    /// Names of the files in the folder, sorted.
+    /// Returns the names of the files in the folder, sorted.
     std::vector<std::string> names() const {
         std::vector<std::string> names;
         for (const auto& entry : std::filesystem::directory_iterator(path_)) names.push_back(entry.path().filename());
@@ -53,7 +53,7 @@ private:
     std::filesystem::path path_;
 };
 
-/// All bytes of a file; a failure to read them fails the test.
+/// Returns all bytes of a file; fails the test if they cannot be read.
 inline Bytes read_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     EXPECT_TRUE(file) << path;
@@ -74,7 +74,7 @@ inline void write_file(const std::string& path, const void* data, std::size_t by
 
 inline void write_file(const std::string& path, std::string_view text) { write_file(path, text.data(), text.size()); }
 
-/// Smooth colours that move with `number`; lossy formats keep them well.
+/// Returns a frame of smooth colours that move with `number`; lossy formats keep them well.
 inline Bytes smooth_frame(const Shape& shape, int number) {
     Bytes bytes(static_cast<std::size_t>(shape.bytes()));
     std::size_t at = 0;
@@ -86,7 +86,7 @@ inline Bytes smooth_frame(const Shape& shape, int number) {
     return bytes;
 }
 
-/// Uniformly distributed bytes that depend only on `seed` (a linear congruential generator).
+/// Returns uniformly distributed bytes that depend only on `seed` (a linear congruential generator).
 inline Bytes random_frame(const Shape& shape, std::uint64_t seed) {
     Bytes bytes(static_cast<std::size_t>(shape.bytes()));
     for (auto& byte : bytes) {
@@ -98,7 +98,7 @@ inline Bytes random_frame(const Shape& shape, std::uint64_t seed) {
 
 inline HostView<const std::uint8_t> view_of(const Bytes& bytes, const Shape& shape) { return {bytes.data(), shape}; }
 
-/// Writes frames at 25 per second and finishes; replaces an existing file.
+/// Writes frames at 25 per second and finishes the file; replaces an existing file.
 inline void write_video(const std::string& target, const Shape& shape, const std::vector<Bytes>& frames,
                         const SinkOptions& options = {.replace = true}) {
     const auto sink = open_sink(target, shape, {25, 1}, options);
@@ -108,7 +108,7 @@ inline void write_video(const std::string& target, const Shape& shape, const std
     sink->finish();
 }
 
-/// Everything that could be read from a source, and the error that ended the reading, if any.
+/// Everything that could be read from a source, and the error that ended reading, if any.
 struct Reading {
     SourceInfo info;
     std::vector<Bytes> frames;
@@ -138,7 +138,7 @@ inline Reading read_video(const std::string& text, const SourceOptions& options 
     return reading;
 }
 
-/// Peak signal-to-noise ratio in dB.
+/// Returns the peak signal-to-noise ratio in dB.
 inline double psnr(const Bytes& a, const Bytes& b) {
     if (a.size() != b.size() || a.empty()) return 0;
     double sum = 0;
@@ -146,7 +146,7 @@ inline double psnr(const Bytes& a, const Bytes& b) {
     return sum == 0 ? 200 : 10 * std::log10(255.0 * 255.0 * static_cast<double>(a.size()) / sum);
 }
 
-/// Code of the Error that `body` throws; nullopt if it throws none.
+/// Returns the code of the Error that `body` throws; nullopt if it throws none.
 inline std::optional<ErrorCode> error_of(const std::function<void()>& body, std::string* message = nullptr) {
     try {
         body();
@@ -157,7 +157,7 @@ inline std::optional<ErrorCode> error_of(const std::function<void()>& body, std:
     return std::nullopt;
 }
 
-/// Runs FFmpeg's command-line tool as an independent implementation; true if it succeeded.
+/// Runs FFmpeg's command-line tool as an independent implementation; returns true if it succeeded.
 inline bool ffmpeg(const std::string& arguments) {
     return std::system(("timeout 300 ffmpeg -nostdin -v error -y " + arguments).c_str()) == 0;
 }

@@ -21,12 +21,12 @@
 namespace framewire {
 namespace {
 
-// Values are written as they lie in memory, so the host must be little-endian.
+// Values are written as they are in memory, so the host must be little-endian.
 static_assert(std::endian::native == std::endian::little);
 
-constexpr std::size_t header_text_bytes = NpyFile::header_bytes - 10;  // without magic, version and length field
+constexpr std::size_t header_text_bytes = NpyFile::header_bytes - 10;  // size without magic, version and length field
 
-// Number of values of a shape.
+// Returns the number of values in an array of a shape.
 std::size_t count_of(const std::vector<std::int64_t>& shape) {
     std::size_t count = 1;
     for (const auto side : shape) count *= static_cast<std::size_t>(side);
@@ -35,7 +35,7 @@ std::size_t count_of(const std::vector<std::int64_t>& shape) {
 
 }  // namespace
 
-// The text is padded with spaces, so the header of a growing file can be rewritten with the final count.
+// Pads the text with spaces, so that the header of a growing file can be rewritten with the final count.
 std::string npy_header(const std::string& type, const std::vector<std::int64_t>& shape) {
     auto text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", type,
                             fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
@@ -68,7 +68,7 @@ void NpyFile::write_header() {
 void NpyFile::write(const float* values, std::size_t count) { append(values, count, NpyValues::float32); }
 void NpyFile::write(const std::int32_t* values, std::size_t count) { append(values, count, NpyValues::int32); }
 
-// Checks type and count and writes the values.
+// Checks type and count, then writes the values.
 void NpyFile::append(const void* values, std::size_t count, NpyValues kind) {
     static_assert(sizeof(float) == 4 && sizeof(std::int32_t) == 4);
     if (kind != values_) fail(ErrorCode::usage, "{} is for values of another type", file_.name());
@@ -99,7 +99,7 @@ void NpyFile::finish(Ending ending) {
 namespace framewire {
 namespace {
 
-// Values are read as they lie in memory, so the host must be little-endian.
+// Values are read as they are in memory, so the host must be little-endian.
 static_assert(std::endian::native == std::endian::little);
 
 constexpr std::string_view magic = "\x93NUMPY";
@@ -148,12 +148,12 @@ public:
 private:
     [[noreturn]] void refuse() const { fail(ErrorCode::no_input, "{} has an invalid NumPy header", name_); }
 
-    // The next non-space character; 0 at the end.
+    // Returns the next non-space character; 0 at the end.
     char next() {
         while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n')) rest_.remove_prefix(1);
         return rest_.empty() ? '\0' : rest_.front();
     }
-    // Removes `word` if it is next.
+    // Removes `word` if it comes next, and returns whether it did.
     bool take(std::string_view word) {
         next();
         if (!rest_.starts_with(word)) return false;
@@ -163,7 +163,7 @@ private:
     void expect(std::string_view word) {
         if (!take(word)) refuse();
     }
-    // A string in single or double quotes; escapes are not supported.
+    // Parses a string in single or double quotes; escapes are not supported.
     std::string_view quoted() {
         const char quote = next();
         if (quote != '\'' && quote != '"') refuse();
@@ -173,7 +173,7 @@ private:
         rest_.remove_prefix(end + 1);
         return text;
     }
-    // A tuple of dimensions.
+    // Parses a tuple of dimensions.
     std::vector<std::int64_t> sides() {
         std::vector<std::int64_t> sides;
         expect("(");
@@ -255,7 +255,7 @@ NpyFront parse_first_npy(std::span<const std::uint8_t> bytes, const std::string&
             fail(ErrorCode::no_input, "{} has a shape with too many values", name);
         expected_bytes *= factor;
     }
-    // With at most one dimension longer than 1, both orders are the same.
+    // If at most one dimension is longer than 1, both orders are the same.
     if (header.fortran_order && longer_than_one > 1)
         fail(ErrorCode::no_input, "{} is in Fortran order; only C order is supported", name);
     if (expected_bytes > data.size()) fail_on_bytes(data.size(), expected_bytes, name);
@@ -266,7 +266,7 @@ NpyFront parse_first_npy(std::span<const std::uint8_t> bytes, const std::string&
             data.subspan(values.size())};
 }
 
-// Bytes after the array are an error here, because they mean that the shape is wrong.
+// Parses a file with a single array. Bytes after the array are an error, because they mean that the shape is wrong.
 NpyArray parse_npy(std::span<const std::uint8_t> bytes, const std::string& name) {
     auto [array, behind] = parse_first_npy(bytes, name);
     if (!behind.empty()) {

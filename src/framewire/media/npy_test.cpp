@@ -11,9 +11,9 @@ namespace {
 
 using namespace testing;
 
-// A file in NumPy's format 1.0, parsed by its specification: magic, version, 2 bytes of length, text, values.
+// Parses a file in NumPy's format 1.0 by its specification: magic, version, 2 bytes of length, text, values.
 struct Npy {
-    std::string text;  // without the padding
+    std::string text;  // header text without the padding
     std::vector<float> values;
 };
 
@@ -96,7 +96,7 @@ NpyArray parse(const std::string& bytes) {
     return parse_npy({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, "a.npy");
 }
 
-// A file as numpy/lib/format.py specifies it: magic, version, length (2 bytes in 1.0, 4 later), text, values.
+// Builds a file as numpy/lib/format.py specifies it: magic, version, length (2 bytes in 1.0, 4 later), text, values.
 std::string npy(const std::string& header, const std::string& values, int major = 1) {
     std::string file = "\x93NUMPY";
     file += {static_cast<char>(major), '\0'};
@@ -108,7 +108,7 @@ std::string header(const std::string& descr, const std::string& shape, const std
     return "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }";
 }
 
-// Bytes of values, reversed for big endian.
+// Returns the bytes of values, reversed for big endian.
 template <class Value>
 std::string bytes_of(const std::vector<Value>& values, bool big_endian = false) {
     std::string bytes;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-// EXIF data are a small TIFF file: a header with the byte order and the offset of a directory, whose entries have 12
+// EXIF data form a small TIFF file: a header with the byte order and the offset of a directory, whose entries have 12
 // bytes.
 //
 //    header     "II*\0" or "MM\0*" | offset of the directory (4 bytes)
@@ -26,7 +26,7 @@ struct ExifNumbers {
     std::span<const std::uint8_t> data;
     bool big_endian = false;
 
-    // The integer at an offset, which must be inside the data.
+    // Returns the integer at an offset, which must be inside the data.
     std::uint32_t at(std::size_t place, int bytes) const {
         std::uint32_t number = 0;
         for (int byte = 0; byte < bytes; ++byte) {
@@ -37,7 +37,7 @@ struct ExifNumbers {
     }
 };
 
-// True if `data` start with `text`.
+// Returns true if `data` start with `text`.
 bool bytes_begin_with(std::span<const std::uint8_t> data, std::string_view text) {
     return data.size() >= text.size() && std::equal(text.begin(), text.end(), data.begin());
 }
@@ -46,7 +46,7 @@ bool bytes_begin_with(std::span<const std::uint8_t> data, std::string_view text)
 
 int exif_orientation(std::span<const std::uint8_t> data) {
     using namespace std::string_view_literals;
-    // Prefix of EXIF data in JPEG, which some PNG writers also store.
+    // Skip the prefix of EXIF data in JPEG, which some PNG writers also store.
     if (bytes_begin_with(data, "Exif\0\0"sv)) data = data.subspan(6);
     const ExifNumbers numbers{data, bytes_begin_with(data, "MM\0*"sv)};
     if (data.size() < exif_header_bytes || !(numbers.big_endian || bytes_begin_with(data, "II*\0"sv))) return 0;
@@ -68,7 +68,7 @@ int exif_orientation(std::span<const std::uint8_t> data) {
 
 }  // namespace framewire
 
-// The eight orientations as a transposition followed by two mirrors. EXIF's numbers, and
+// The eight orientations, each as a transposition followed by two mirrors. EXIF's numbers, and
 // the operation that gives the displayed picture:
 //
 //    1  as stored             5  transposed
@@ -84,11 +84,11 @@ Shape Orientation::turned(const Shape& stored) const {
     return seen;
 }
 
-// The matrix moves a pixel (p, q) to (a p + c q, b p + d q). Upright pictures have b = c = 0, transposed ones a = d =
-// 0.
+// Returns the orientation of a matrix, which moves a pixel (p, q) to (a p + c q, b p + d q). Upright pictures have b =
+// c = 0, transposed ones a = d = 0.
 std::optional<Orientation> orientation_of_matrix(const std::int32_t* matrix) {
     const std::int64_t a = matrix[0], b = matrix[1], c = matrix[3], d = matrix[4];
-    // Tolerance of half a degree, as in FFmpeg's tools.
+    // Allow a tolerance of half a degree, as FFmpeg's tools do.
     const auto is_small = [](std::int64_t small, std::int64_t large) {
         return 100 * (small < 0 ? -small : small) < (large < 0 ? -large : large);
     };
@@ -97,7 +97,7 @@ std::optional<Orientation> orientation_of_matrix(const std::int32_t* matrix) {
     return std::nullopt;
 }
 
-// The eight values of the tag in EXIF 2.3, 4.6.4 A.
+// Returns the orientation for the eight values of the tag (EXIF 2.3, 4.6.4 A).
 Orientation orientation_of_exif(std::int64_t number) {
     switch (number) {
         case 2: return {false, true, false};

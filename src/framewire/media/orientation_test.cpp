@@ -12,8 +12,8 @@ namespace {
 
 using namespace testing;
 
-// Stored position of the displayed pixel x, y for EXIF's values 1 to 8: the table of the standard (EXIF 2.3, 4.6.4 A),
-// which names the sides of row 0 and column 0.
+// Returns the stored position of the displayed pixel x, y for EXIF's values 1 to 8, by the table of the standard (EXIF
+// 2.3, 4.6.4 A), which names the sides of row 0 and column 0.
 std::pair<int, int> stored_at(int number, int x, int y, const Shape& stored) {
     const int right = stored.width - 1, bottom = stored.height - 1;
     switch (number) {
@@ -44,7 +44,7 @@ Bytes as_seen(int number, const Bytes& picture, const Shape& stored) {
     return bytes;
 }
 
-// EXIF data with an orientation only, in either byte order.
+// Returns EXIF data with only an orientation, in either byte order.
 std::string exif(int number, bool big_endian) {
     const auto orientation = static_cast<char>(number);
     const std::array<char, 26> little{'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, orientation};
@@ -53,7 +53,7 @@ std::string exif(int number, bool big_endian) {
     return {data.begin(), data.end()};
 }
 
-// A JPEG file with an APP1 segment after its first marker.
+// Returns a JPEG file with an APP1 segment after its first marker.
 Bytes with_exif(Bytes jpeg, int number, bool big_endian) {
     const auto data = std::string("Exif\0\0", 6) + exif(number, big_endian);
     std::string segment{'\xff', '\xe1', 0, static_cast<char>(data.size() + 2)};
@@ -85,7 +85,7 @@ TEST_P(Exif, RotatesAJpegExactly) {
     }
 }
 
-// Reference: the ffmpeg tool, whose conversion rounds differently.
+// The reference is the ffmpeg tool, whose conversion rounds differently.
 TEST_P(Exif, RotatesAJpegAsTheFfmpegToolDoes) {
     const TemporaryFolder folder;
     const Shape stored{1, 40, 72, 3};
@@ -107,7 +107,7 @@ TEST_P(Exif, RotatesAWebp) {
     ASSERT_TRUE(ffmpeg(fmt::format("-i {} -c:v libwebp -lossless 1 {}", folder / "flat.png", folder / "flat.webp")));
     const auto flat = read_file(folder / "flat.webp");
     ASSERT_EQ(std::string(flat.begin() + 12, flat.begin() + 16), "VP8L");
-    // The extended format: a VP8X chunk that announces EXIF data, the picture, the EXIF data.
+    // WebP's extended format: a VP8X chunk that announces EXIF data, the picture, the EXIF data.
     const auto chunk = [](std::string_view name, std::string_view data) {
         auto text = std::string(name);
         for (int byte = 0; byte < 4; ++byte) text += static_cast<char>(data.size() >> (8 * byte));
@@ -125,7 +125,7 @@ TEST_P(Exif, RotatesAWebp) {
     EXPECT_EQ(turned.frames[0], as_seen(number, random_frame(stored, 1), stored));
 }
 
-// A PNG file with an eXIf chunk before the chunk at which libpng stops reading the header, or after all pixels.
+// Returns a PNG file with an eXIf chunk before the chunk at which libpng stops reading the header, or after all pixels.
 Bytes png_with_exif(Bytes png, int number, bool behind) {
     const auto data = "eXIf" + exif(number, behind);
     std::string chunk{0, 0, 0, static_cast<char>(data.size() - 4)};
@@ -166,8 +166,8 @@ TEST(Exif, RotatesAPngWithAlpha) {
     EXPECT_EQ(read_video(folder / "turned.png").frames.at(0), as_seen(number, flat.frames[0], flat.info.shape));
 }
 
-// A TIFF file with the orientation tag before the other entries. The new directory is at the end of the file, so that
-// offsets of data stay valid.
+// Returns a TIFF file with the orientation tag before the other entries. The new directory is at the end of the file,
+// so that the offsets of data remain valid.
 Bytes tiff_with_orientation(Bytes tiff, int number) {
     const auto two = [&](std::size_t at) { return tiff.at(at) | tiff.at(at + 1) << 8; };
     const auto directory = static_cast<std::size_t>(two(4) | two(6) << 16);
@@ -235,7 +235,7 @@ TEST(Exif, AppliesPerImageInAFolder) {
     EXPECT_EQ(read_video(folder / "").frames, want);
 }
 
-// Upper left part of the display matrix for each of EXIF's values.
+// Upper left 2x2 part of the display matrix for each of EXIF's values.
 constexpr std::array<std::array<int, 4>, 9> matrices{{{},
                                                       {1, 0, 0, 1},
                                                       {-1, 0, 0, 1},
@@ -256,8 +256,8 @@ TEST_P(DisplayMatrix, RotatesAVideoExactly) {
     const auto flat = read_video(folder / "a.mp4");
     ASSERT_EQ(flat.frames.size(), 3U) << flat.message;
     ASSERT_EQ(flat.info.shape, stored);
-    // In the track header, after version, flags, times, id, duration, layer, group and volume (ISO/IEC 14496-12,
-    // 8.3.2): a, b, u, c, d, v in 16.16 and 2.30.
+    // The matrix is in the track header, after version, flags, times, id, duration, layer, group and volume (ISO/IEC
+    // 14496-12, 8.3.2): a, b, u, c, d, v in 16.16 and 2.30.
     auto bytes = read_file(folder / "a.mp4");
     const std::string header = "tkhd";
     auto at = std::search(bytes.begin(), bytes.end(), header.begin(), header.end());
@@ -291,7 +291,7 @@ TEST(DisplayMatrix, RejectsOtherAngles) {
     EXPECT_EQ(orientation(INT32_MIN, 0, 0, INT32_MIN), (Orientation{false, true, true}));
 }
 
-// A matrix from the bitstream may change: H.264's display orientation SEI message.
+// A matrix from the bitstream may change between pictures; here it is H.264's display orientation SEI message.
 TEST(DisplayMatrix, MayChangeBetweenPictures) {
     const TemporaryFolder folder;
     const std::string source = "-f lavfi -i testsrc=size=48x48:rate=25 -frames:v 2 -c:v libx264 -qp 0 -bsf:v ";

@@ -27,8 +27,8 @@
 #include <string_view>
 #include <utility>
 
-// A normal store first reads the cache line that it modifies. Non-temporal stores skip that read if the whole line is
-// written, which saves a third of the memory traffic of a copy, and they do not evict other data.
+// Copies past the cache. A normal store first reads the cache line that it modifies. Non-temporal stores skip that read
+// if the whole line is written, which saves a third of the memory traffic of a copy, and they do not evict other data.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
@@ -37,7 +37,7 @@ namespace framewire::HWY_NAMESPACE {
 void copy_by_lines(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) {
     namespace hn = hwy::HWY_NAMESPACE;
     const hn::ScalableTag<std::uint8_t> d;
-    const std::size_t step = hn::Lanes(d), line = std::max<std::size_t>(step, 64);  // of the cache
+    const std::size_t step = hn::Lanes(d), line = std::max<std::size_t>(step, 64);  // size of a cache line
     // Only lines that are written completely can bypass the cache.
     const auto head = std::min(bytes, (line - reinterpret_cast<std::uintptr_t>(to) % line) % line);
     std::memcpy(to, from, head);
@@ -45,7 +45,7 @@ void copy_by_lines(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes
     for (; at + line <= bytes; at += line)
         for (std::size_t part = at; part < at + line; part += step) hn::Stream(hn::LoadU(d, from + part), d, to + part);
     std::memcpy(to + at, from + at, bytes - at);
-    hwy::FlushStream();  // a lock of the caller does not order non-temporal stores
+    hwy::FlushStream();  // the caller's lock does not order non-temporal stores
 }
 
 }  // namespace framewire::HWY_NAMESPACE
@@ -68,30 +68,31 @@ void streaming_copy(void* to, const void* from, std::size_t bytes) {
 
 #if HWY_ONCE
 
-// An output file has three names in its life:
+// An output file has up to three names in its life:
 // - NAME.part while it is written, locked by its process;
 // - NAME.part.new for a moment, if rewrite() replaces the content;
 // - NAME when it is complete.
 //
-// Every step is a rename within one folder, so a kill at any time leaves either the old or the new file, never a
-// mixture.
+// Every step is a rename within one folder, so if the process is killed at any time, either the old or the new file
+// remains, never a mixture.
 
 namespace framewire {
 namespace {
 
-constexpr std::size_t longest_name = 255;          // on every file system of Linux
+constexpr std::size_t longest_name = 255;          // limit of every file system of Linux
 constexpr std::string_view part_ending = ".part";  // extension of incomplete files
 
-// Name of the incomplete file. It is in the same folder, because a rename cannot cross file systems.
+// Returns the name of the incomplete file. It is in the same folder, because a rename cannot cross file systems.
 std::string part_of(const std::string& path) {
     const auto [folder, name] = split_path(path);
     return folder + name.substr(0, longest_name - part_ending.size()) + std::string(part_ending);
 }
 
-// Temporary name of the content that replaces a .part file.
+// Returns the temporary name of the content that replaces a .part file.
 std::string rewritten_name(const std::string& path) { return path + ".new"; }
 
-// An unused name for the remains of a killed process: cam.mp4 becomes cam.rescued.mp4, cam.rescued-2.mp4 and so on.
+// Returns an unused name for a file left by a killed process: cam.mp4 becomes cam.rescued.mp4, cam.rescued-2.mp4 and so
+// on.
 std::string rescue_name(const std::string& path) {
     const auto [folder, name] = split_path(path);
     const auto dot = name.rfind('.') == 0 ? std::string::npos : name.rfind('.');
@@ -107,7 +108,7 @@ std::string rescue_name(const std::string& path) {
 bool rename_to_free_name(const std::string& from, const std::string& to) {
     if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
     if (errno != EINVAL && errno != ENOSYS) return false;
-    // For file systems without RENAME_NOREPLACE: make a hard link, which fails if the name exists, and remove the old
+    // On file systems without RENAME_NOREPLACE, create a hard link, which fails if the name exists, and remove the old
     // name.
     if (::link(from.c_str(), to.c_str()) == 0) return ::unlink(from.c_str()) == 0;
     if (errno != EPERM && errno != EOPNOTSUPP) return false;
@@ -118,7 +119,8 @@ bool rename_to_free_name(const std::string& from, const std::string& to) {
     return ::rename(from.c_str(), to.c_str()) == 0;
 }
 
-// True if writes may block: pipes, terminals, sockets; not regular files and not memory devices such as /dev/null.
+// Returns true if writes may block: to pipes, terminals and sockets, but not to regular files and memory devices such
+// as /dev/null.
 bool may_wait(const struct stat& status) {
     constexpr unsigned memory_devices = 1;  // their major number on Linux
     return !S_ISREG(status.st_mode) && !(S_ISCHR(status.st_mode) && major(status.st_rdev) == memory_devices);
@@ -148,7 +150,8 @@ OutputFile::OutputFile(const std::string& path, OutputFileOptions options)
     if (exists && ::access(path_.c_str(), W_OK) != 0) fail_io("replace");
     open_part();
     if (exists) {
-        static_cast<void>(!::fchown(descriptor_, status.st_uid, status.st_gid));  // if this user is allowed to
+        static_cast<void>(!::fchown(descriptor_, status.st_uid, status.st_gid));  // succeeds only if this user is
+                                                                                  // allowed to
         static_cast<void>(!::fchmod(descriptor_, status.st_mode & 07777));
     }
 }
@@ -169,14 +172,14 @@ void OutputFile::open_directly(bool named_pipe) {
     if (named_pipe) open_unblocked();
 }
 
-// Opens a separate file description: O_NONBLOCK on the given one would affect all processes that share it.
+// Opens a separate file description: O_NONBLOCK on the existing one would affect all processes that share it.
 void OutputFile::open_unblocked() {
     constexpr int wanted_bytes = 1 << 20;  // the default limit for unprivileged users
     ::fcntl(descriptor_, F_SETPIPE_SZ, wanted_bytes);
     unblocked_ = ::open(fmt::format("/proc/self/fd/{}", descriptor_).c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-// Creates and locks NAME.part; handles the remains of a killed process.
+// Creates and locks NAME.part, and handles one left by a killed process.
 void OutputFile::open_part() {
     part_ = part_of(path_);
     for (;;) {
@@ -233,7 +236,7 @@ OutputFile::~OutputFile() {
     close_part();
 }
 
-// Closes the file; the lock goes last.
+// Closes the file; the lock is released last.
 void OutputFile::close_part() noexcept {
     if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
     if (lock_ >= 0) ::close(std::exchange(lock_, -1));
@@ -243,7 +246,7 @@ void OutputFile::fail_io(const char* doing) const {
     fail(ErrorCode::io, "cannot {} {}: {}", doing, name_, std::strerror(errno));
 }
 
-// Waits until a pipe accepts data. After a stop request a reader has one more second.
+// Waits until a pipe accepts data. After a stop request, the reader has one more second.
 void OutputFile::wait_until_writable() {
     auto since = Clock::now();
     pollfd waiting{descriptor_, POLLOUT, 0};
@@ -259,7 +262,7 @@ void OutputFile::wait_until_writable() {
 std::size_t OutputFile::write_some(const unsigned char* from, std::size_t bytes) {
     for (;;) {
         if (pipe_) wait_until_writable();
-        // A writable pipe accepts PIPE_BUF bytes without blocking, and no more is guaranteed.
+        // A writable pipe is only guaranteed to accept PIPE_BUF bytes without blocking.
         const auto put = unblocked_ >= 0 ? ::write(unblocked_, from, bytes)
                          : pipe_         ? ::write(descriptor_, from, std::min<std::size_t>(bytes, PIPE_BUF))
                                          : ::write(descriptor_, from, bytes);
@@ -300,7 +303,7 @@ void OutputFile::rewrite(const std::function<void(int from, int to)>& write) {
         if (::fstat(descriptor_, &status) != 0) fail_io("complete");
         static_cast<void>(!::fchown(to, status.st_uid, status.st_gid));
         static_cast<void>(!::fchmod(to, status.st_mode & 07777));
-        // Lock the file before it gets a name: see open_part().
+        // Lock the file before it gets a name; see open_part().
         if (::flock(to, LOCK_EX | LOCK_NB) != 0 || ::linkat(AT_FDCWD, fmt::format("/proc/self/fd/{}", to).c_str(),
                                                             AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0)
             fail_io("complete");

@@ -178,7 +178,8 @@ TEST(OutputFile, StopEndsTheWaitForAPipeReader) {
     const TemporaryFolder folder;
     ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
     std::stop_source stop;
-    constexpr std::chrono::milliseconds so_that_it_waits{50};  // an earlier stop gives the same result
+    constexpr std::chrono::milliseconds so_that_it_waits{50};  // time to start waiting; an earlier stop gives the same
+                                                               // result
     const std::jthread later([&] {
         std::this_thread::sleep_for(so_that_it_waits);
         stop.request_stop();
@@ -186,7 +187,8 @@ TEST(OutputFile, StopEndsTheWaitForAPipeReader) {
     EXPECT_EQ(error_of([&] { OutputFile(folder / "pipe", {.stop = stop.get_token()}); }), ErrorCode::io);
 }
 
-// Writes 600 bytes that are usable and 600 more where 1000 fit, as on a full disk; exits with the error's code.
+// Writes 600 bytes that are usable and 600 more to a file that is limited to 1000, as on a full disk; exits with the
+// error's code.
 [[noreturn]] void outgrow(const std::string& path) {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{1000, 1000};
@@ -217,7 +219,7 @@ Bytes noise(std::size_t bytes) {
     return all;
 }
 
-// Result of a copy between these positions of zeroed memory.
+// Returns zeroed memory after a copy between these positions.
 Bytes copied(const Bytes& from, std::size_t from_at, std::size_t to_at, std::size_t bytes) {
     Bytes to(to_at + bytes + 200);
     streaming_copy(to.data() + to_at, from.data() + from_at, bytes);

@@ -20,14 +20,14 @@
 #include <vector>
 
 // Writes y4m: a header line, then per frame the line "FRAME" and the planes without padding. The header declares
-// subsampling, chroma position and range, as FFmpeg reads them.
+// subsampling, chroma position and range, with the tags that FFmpeg reads.
 
 namespace framewire {
 namespace {
 
 constexpr std::string_view frame_line = "FRAME\n";
 
-// FFmpeg's planar 8-bit format for a subsampling.
+// Returns FFmpeg's planar 8-bit format for a subsampling.
 AVPixelFormat y4m_pixels(ChromaSampling sampling) {
     switch (sampling) {
         case ChromaSampling::none: return AV_PIX_FMT_GRAY8;
@@ -38,15 +38,15 @@ AVPixelFormat y4m_pixels(ChromaSampling sampling) {
     return AV_PIX_FMT_YUV444P;
 }
 
-// The subsampling that `pixels` requests.
+// Returns the subsampling that `pixels` requests.
 std::optional<ChromaSampling> asked_sampling(const ParameterValues& values) {
     if (!values.has("pixels")) return std::nullopt;
     const auto& name = values.text("pixels");
     return name == "yuv420p" ? ChromaSampling::s420 : name == "yuv422p" ? ChromaSampling::s422 : ChromaSampling::s444;
 }
 
-// Format of the output: subsampling and range of the medium, or 4:4:4 full range without one, which preserves BGR
-// best. The matrix is the one that readers assume, because y4m has no tag for it.
+// Returns the format of the output: subsampling and range of the medium, or 4:4:4 full range without a medium, which
+// preserves BGR best. The matrix is the one that readers assume, because y4m has no tag for it.
 YuvInfo written_as(const SinkCall& call, const Shape& frame, const PictureFacts& facts) {
     YuvInfo info{yuv_gray, {assumed_coding(frame.height).matrix, true}, {}, 1, frame.height, frame.width};
     if (frame.channels == 1) return info;
@@ -59,7 +59,7 @@ YuvInfo written_as(const SinkCall& call, const Shape& frame, const PictureFacts&
     return info;
 }
 
-// Tag C and FFmpeg's extension XYSCSS.
+// Returns the value of the tag C, or of FFmpeg's extension XYSCSS.
 std::string_view chroma_tag(const YuvInfo& info) {
     switch (info.format.chroma) {
         case ChromaSampling::none: return "Cmono";
@@ -73,7 +73,7 @@ std::string_view chroma_tag(const YuvInfo& info) {
     return "C444 XYSCSS=444";
 }
 
-// Writes each frame with a single write() where possible.
+// Sink that writes each frame with a single write() where possible.
 class Y4mSink final : public Sink {
 public:
     Y4mSink(const SinkCall& call, const Shape& frame, Rational rate, const SinkOptions& options)
@@ -133,11 +133,11 @@ private:
         }
     }
 
-    // True if a picture has the output's format; strides may differ.
+    // Returns true if a picture has the output's format; strides may differ.
     bool takes(const AVFrame& picture) const {
         std::string assumed;
         auto other = yuv_info(picture, coding_of(picture, assumed));
-        // 4:4:4 has no chroma position.
+        // 4:4:4 has no chroma position: ignore it.
         if (other && other->format.chroma == ChromaSampling::s444) other->siting = info_.siting;
         if (other != info_) return false;
         for (int plane = 0; plane < info_.planes(); ++plane)
@@ -152,7 +152,7 @@ private:
         file_.mark_whole();
     }
 
-    // Writes planes in the output's format, wherever they are in memory.
+    // Writes planes in the output's format, whether or not they are contiguous in memory.
     void put_planes(const HostYuv<const std::uint8_t>& picture, const FrameTime& time) {
         bool without_gaps = true;
         for (int plane = 0; plane < info_.planes(); ++plane)
@@ -187,8 +187,8 @@ private:
     Rational rate_;
     UnevenTimes uneven_;
     YuvInfo info_;
-    HostBuffer bytes_;                   // a frame as it is written
-    FramePointer frame_ = make_frame();  // a view of bytes_
+    HostBuffer bytes_;                   // frame in the form in which it is written
+    FramePointer frame_ = make_frame();  // view of bytes_
     PictureConverter converter_;
 };
 
@@ -215,8 +215,8 @@ std::unique_ptr<Sink> open_y4m_sink(const SinkCall& call, const Shape& frame, Ra
 
 }  // namespace framewire
 
-// Reads y4m. A frame's planes are read into a pooled buffer that serves as the native frame, so a sink with the same
-// format writes them without conversion.
+// Reads y4m. The planes of a frame are read into a pooled buffer that serves as the native frame, so a sink with the
+// same format writes them without conversion.
 
 extern "C" {
 #include <libavutil/imgutils.h>
@@ -254,7 +254,7 @@ constexpr Layout layouts[] = {
     {"411", AV_PIX_FMT_YUV411P, AVCHROMA_LOC_LEFT},
     {"444alpha", AV_PIX_FMT_YUVA444P, AVCHROMA_LOC_UNSPECIFIED},
     {"mono", AV_PIX_FMT_GRAY8, AVCHROMA_LOC_UNSPECIFIED},
-    // Two bytes per sample, little-endian.
+    // Formats with two bytes per sample, little-endian.
     {"mono9", AV_PIX_FMT_GRAY9LE, AVCHROMA_LOC_UNSPECIFIED},
     {"mono10", AV_PIX_FMT_GRAY10LE, AVCHROMA_LOC_UNSPECIFIED},
     {"mono12", AV_PIX_FMT_GRAY12LE, AVCHROMA_LOC_UNSPECIFIED},
@@ -276,8 +276,8 @@ constexpr Layout layouts[] = {
     {"444p16", AV_PIX_FMT_YUV444P16LE, AVCHROMA_LOC_UNSPECIFIED},
 };
 
-// Layout for the tag C, or for FFmpeg's extension XYSCSS in upper case, which newer programs write in addition and
-// older ones instead.
+// Returns the layout for the tag C, or for FFmpeg's extension XYSCSS in upper case, which newer programs write in
+// addition to C and older ones instead of it.
 const Layout& layout_named(std::string_view tag, std::string_view name) {
     const auto lower = lower_case(tag);
     for (const auto& known : layouts)
@@ -290,7 +290,7 @@ const Layout& layout_named(std::string_view tag, std::string_view name) {
 
 int bits_of(AVPixelFormat format) { return av_pix_fmt_desc_get(format)->comp[0].depth; }
 
-// Parses "30000:1001" or "30". Returns 0:0 for unknown, also if the text is not a ratio.
+// Parses "30000:1001" or "30". Returns 0:0, which means unknown, also if the text is not a ratio.
 Rational y4m_ratio(std::string_view text) {
     const auto colon = text.find(':');
     const auto numerator = number_in<std::int64_t>(text.substr(0, colon));
@@ -328,7 +328,7 @@ public:
         const bool mono = is_gray(header_.format);
         info_.shape = {1, header_.height, header_.width, mono ? 1 : 3};
         info_.rate = header_.rate;
-        // The frame count assumes FRAME lines without parameters, as all writers produce them.
+        // The frame count assumes FRAME lines without parameters, which is what all writers produce.
         const auto pictures_bytes = file_.length_bytes() - static_cast<std::int64_t>(line->size()) - 1;
         if (file_.length_bytes() >= 0 && pictures_bytes % frame_bytes() == 0)
             info_.frames = pictures_bytes / frame_bytes();
@@ -357,10 +357,10 @@ public:
     bool seek(double seconds) override {
         if (!info_.frames) return false;
         const auto frame = even_frame_at(seconds, info_.rate, *info_.frames);
-        // Frames have equal sizes, so their positions are computed from the end.
+        // Frames have equal sizes, so compute the position from the end.
         const auto from = file_.position_bytes(), to = file_.length_bytes() - (*info_.frames - frame) * frame_bytes();
         if (!file_.go_to(to)) return false;
-        // If FRAME lines have parameters, the frame count was a coincidence: check that a frame starts here.
+        // If FRAME lines have parameters, the frame count was a coincidence: check that a frame really starts here.
         const auto line = read_line(file_);
         const bool is_there = line ? *line == "FRAME" : frame == *info_.frames;
         file_.go_to(is_there ? to : from);
@@ -369,11 +369,10 @@ public:
     }
 
 private:
-    // Size of a frame whose FRAME line has no parameters.
+    // Returns the size of a frame whose FRAME line has no parameters.
     std::int64_t frame_bytes() const { return header_.picture_bytes() + 6; }
 
-    // Reads a frame into a buffer from the pool, from which the image is converted unless only the native frame is
-    // wanted.
+    // Reads a frame into a buffer from the pool and converts it to the image, unless only the native frame is wanted.
     bool read_frame(HostView<std::uint8_t> image, FrameTime& time, bool with_image) {
         validate(image, info_.shape, "the image to read into");
         const auto line = read_line(file_);
@@ -394,7 +393,7 @@ private:
         return true;
     }
 
-    // A frame with the header's format, without memory.
+    // Returns a frame with the header's format but without memory.
     FramePointer described_frame() const {
         auto frame = make_frame();
         frame->format = header_.format;
@@ -405,7 +404,7 @@ private:
         return frame;
     }
 
-    // A frame with pooled memory for its planes, which are contiguous as in the file.
+    // Returns a frame with pooled memory for its planes, which are contiguous as in the file.
     FramePointer new_frame() const {
         auto frame = described_frame();
         frame->buf[0] = av_buffer_pool_get(pool_.get());
@@ -432,7 +431,8 @@ private:
 
 }  // namespace
 
-// Chroma planes are rounded up for odd sizes; samples of more than 8 bits take two bytes.
+// Returns the size of a picture: chroma planes are rounded up for odd sizes, and samples of more than 8 bits take two
+// bytes.
 std::int64_t Y4mHeader::picture_bytes() const {
     const auto& descriptor = *av_pix_fmt_desc_get(format);
     std::int64_t samples = 0;
@@ -453,9 +453,9 @@ Y4mHeader parse_y4m_header(std::string_view line, std::string_view name, std::in
     std::int64_t width = 0;
     std::int64_t height = 0;
     std::optional<bool> full_range;
-    // Tag C decides; XYSCSS is used only without it.
+    // Tag C takes precedence; XYSCSS is used only without it.
     const Layout* layout = nullptr;
-    const Layout* other_layout = &layouts[0];  // if there is no tag C
+    const Layout* other_layout = &layouts[0];  // default if there is no tag C
     while (!line.empty()) {
         const auto end = line.find(' ');
         const auto token = line.substr(0, end);
@@ -518,7 +518,7 @@ std::unique_ptr<Source> open_y4m(const SourceCall& call, const SourceOptions& op
 
 }  // namespace
 
-// The table entry for `-`.
+// Returns the table entry for `-`.
 SourceKind standard_input_source() {
     return {.name = "stdin",
             .form = "-",
@@ -530,7 +530,7 @@ SourceKind standard_input_source() {
             .reads = reads_path};
 }
 
-// The table entry for y4m files and named pipes.
+// Returns the table entry for y4m files and named pipes.
 SourceKind y4m_source() {
     return {.name = "y4m",
             .form = "PATH",
@@ -540,7 +540,8 @@ SourceKind y4m_source() {
             .has_path = true,
             .named_by_path = true,
             .must_exist = true,
-            // A named pipe is read like standard input: FFmpeg would block on it without noticing a stop request.
+            // A named pipe is read like standard input, because FFmpeg would block on it without noticing a stop
+            // request.
             .matches =
                 [](const std::string& path) {
                     std::error_code error;
@@ -552,19 +553,19 @@ SourceKind y4m_source() {
 
 }  // namespace framewire
 
-// Frames without a header. Because every row is at a known position of the file, read_own() of a regular
-// file delivers a RawPicture instead of bytes, whose rows the filters read themselves in parallel.
+// Reads and writes frames without a header. Because every row is at a known position of the file, read_own() of a
+// regular file delivers a RawPicture instead of bytes, and the filters read its rows in parallel.
 
 namespace framewire {
 namespace {
 
-// Reports a truncated frame: a raw file has no structure, so missing bytes are always missing at its end.
+// Reports a truncated frame. A raw file has no structure, so missing bytes are always at its end.
 [[noreturn]] void fail_cut_off(const std::string& source, std::int64_t frame, std::int64_t got_bytes,
                                std::int64_t bytes) {
     fail(ErrorCode::source_lost, "{}: truncated in frame {}: it has {} of {} bytes", source, frame, got_bytes, bytes);
 }
 
-// Native frame that is still in its file: rows are read when they are needed.
+// Native frame that is still in its file: rows are read when filters need them.
 class RawPicture final : public NativeFrame {
 public:
     RawPicture(std::shared_ptr<const InputFile> file, std::int64_t position_bytes, std::int64_t index,
@@ -592,7 +593,7 @@ public:
     }
 
 private:
-    // Rows per task when a frame is read in parallel, about 128 KiB.
+    // Returns the number of rows per task when a frame is read in parallel, about 128 KiB.
     std::int64_t rows_at_once() const { return std::max<std::int64_t>(1, (128 << 10) / shape_.row_bytes()); }
 
     // Reads the rows of a view, in one call if they are contiguous.
@@ -645,8 +646,8 @@ public:
         return true;
     }
 
-    // Leaves the frame in the file, so that a consumer that touches each byte once reads it directly into the cache of
-    // the core that uses it.
+    // Leaves the frame in the file: a consumer that touches each byte once can read it directly into the cache of the
+    // core that uses it.
     bool read_own(HostView<std::uint8_t> image, FrameTime& time) override {
         const auto position_bytes = file_->position_bytes();
         if (file_->stopped() || !file_->skip(info_.shape.bytes())) return read(image, time);
@@ -673,7 +674,7 @@ private:
 
     std::shared_ptr<InputFile> file_;
     SourceInfo info_;
-    std::shared_ptr<const NativeFrame> own_;  // native frame of the last frame read
+    std::shared_ptr<const NativeFrame> own_;  // native frame of the last frame that was read
     std::int64_t index_ = 0;
 };
 
@@ -698,7 +699,7 @@ public:
 private:
     std::size_t frame_bytes() const { return static_cast<std::size_t>(shape_.bytes()); }
 
-    // Writes a frame; gray values are repeated for BGR.
+    // Writes a frame; for BGR, gray values are written three times.
     void write_pixels(HostView<const std::uint8_t> image) {
         if (!replicate_ && image.dense_rows()) {
             file_.write(image.data(), frame_bytes());
@@ -721,7 +722,7 @@ private:
     std::vector<std::uint8_t> row_;
 };
 
-// Size, format and rate come from the parameters, because the file has no header.
+// Opens a raw file. Size, format and rate come from the parameters, because the file has no header.
 std::unique_ptr<Source> open_raw_source(const SourceCall& call, const SourceOptions& options) {
     const auto& values = call.values;
     if (call.path.empty()) fail(ErrorCode::usage, "{} has no path; the form is {}", call.text, call.kind->form);
@@ -740,7 +741,7 @@ std::unique_ptr<Source> open_raw_source(const SourceCall& call, const SourceOpti
 
 }  // namespace
 
-// The table entry for raw files.
+// Returns the table entry for raw files.
 SourceKind raw_source() {
     using Type = ParameterInfo::Type;
     return {
@@ -763,7 +764,7 @@ SourceKind raw_source() {
         .reads = reads_path};
 }
 
-// BGR cannot be written to a gray format without choosing a conversion, which is left to the user.
+// Opens the sink. Rejects BGR frames for a gray format, because the user must choose how to convert them.
 std::unique_ptr<Sink> open_raw_sink(const std::string& path, int channels, const Shape& frame,
                                     const SinkOptions& options) {
     if (channels < frame.channels)

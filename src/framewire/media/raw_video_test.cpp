@@ -62,12 +62,12 @@ TEST(Y4mHeader, SupportsColourSpaces) {
     EXPECT_TRUE(parse("YUV4MPEG2 W7 H6 Cmono").coding.full_range);
     EXPECT_FALSE(parse("YUV4MPEG2 W7 H6 C444").coding.full_range);
     EXPECT_EQ(parse("YUV4MPEG2 W8 H6 F0:0").rate.value(), 25);
-    // Every sink accepts terms up to a billion.
+    // Every sink accepts numerators and denominators up to a billion.
     EXPECT_EQ(parse("YUV4MPEG2 W8 H6 F9000000000000000000:300000000000000000").rate.numerator, 30);
     EXPECT_EQ(parse("YUV4MPEG2 W8 H6 F9000000001:300000001").rate.numerator, 30);
 }
 
-// Every rate that is read can be written.
+// Every rate that can be read can also be written.
 TEST(Y4mHeader, ReducesRatesWithHugeTerms) {
     const auto rate = [](std::string_view text) {
         const auto read = parse(fmt::format("YUV4MPEG2 W8 H6 F{}", text)).rate;
@@ -100,7 +100,7 @@ TEST(Y4mHeader, SupportsColourSpacesOfFfmpeg) {
 
 #ifdef FRAMEWIRE_FFMPEG
 
-// Output of FFmpeg's pipes is read as FFmpeg reads it.
+// The output of FFmpeg through a pipe is read in the same way as FFmpeg reads it.
 TEST(Y4m, ReadsEveryPixelFormatThatFfmpegWrites) {
     const TemporaryFolder folder;
     for (const std::string format :
@@ -144,7 +144,7 @@ TEST(Y4m, ReadsUpToTheTruncation) {
         write_file(folder / "cut.y4m", whole.data(), bytes);
         const auto reading = read_video(folder / "cut.y4m");
         if (bytes + 1 < header_bytes) {
-            // A truncated header may be valid for a smaller picture; the data that follow never are.
+            // A truncated header may be valid for a smaller picture; the data after it never are.
             EXPECT_TRUE(reading.frames.empty()) << bytes;
             continue;
         }
@@ -170,7 +170,7 @@ TEST(Y4m, ReadsAPipeInSmallChunks) {
     for (std::uint64_t number = 0; number < 5; ++number) frames.push_back(random_frame(shape, number));
     write_video(folder / "a.y4m", shape, frames);
     const auto bytes = read_file(folder / "a.y4m");
-    ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);  // under any name
+    ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);  // a named pipe may have any name
     std::jthread writer([&] {
         std::ofstream pipe(folder / "pipe", std::ios::binary);
         for (std::size_t at = 0; at < bytes.size(); at += 1999) {
@@ -212,7 +212,7 @@ std::string header_of(const std::string& path) {
     return {bytes.begin(), std::find(bytes.begin(), bytes.end(), std::uint8_t{'\n'})};
 }
 
-// Random bytes do not survive a conversion to BGR and back.
+// Random bytes would not survive a conversion to BGR and back.
 TEST(Y4m, KeepsUnfilteredPicturesExactly) {
     const TemporaryFolder folder;
     const auto in = folder / "in.y4m", out = folder / "out.y4m";
@@ -245,7 +245,7 @@ TEST(Y4m, KeepsUnfilteredPicturesExactly) {
         }
         sink->finish();
         EXPECT_TRUE(read_file(out) == bytes);
-        // They stay valid while others are read, and images are made from them.
+        // Native frames stay valid while others are read and images are made from them.
         const auto images = read_video(in).frames;
         ASSERT_EQ(images.size(), pictures.size());
         for (std::size_t number = 0; number < images.size(); ++number) {
@@ -272,14 +272,14 @@ TEST(Y4m, InterpretsColoursAsFfmpegDoes) {
     }
 }
 
-// The pictures of a file, without its header line.
+// Returns the pictures of a file, without its header line.
 Bytes pictures_in(const std::string& path) {
     const auto bytes = read_file(path);
     const auto end = std::find(bytes.begin(), bytes.end(), std::uint8_t{'\n'});
     return end == bytes.end() ? Bytes() : Bytes(end + 1, bytes.end());
 }
 
-// Unfiltered pictures are written as FFmpeg's own program writes them.
+// Unfiltered pictures are written as the ffmpeg tool writes them.
 TEST(Y4m, KeepsTheFormatOfUnfilteredPictures) {
     struct Case {
         const char *pixels, *tag, *range;
@@ -384,7 +384,7 @@ protected:
 };
 INSTANTIATE_TEST_SUITE_P(Raw, Rows, ::testing::Values(1, 3));
 
-// Rows of a frame, read into memory with padded rows.
+// Reads the rows of a frame into memory with padded rows.
 Bytes by_rows(const NativeFrame& picture, const Shape& shape, int rows_each, std::int64_t gap_bytes) {
     const auto stride = shape.row_bytes() + gap_bytes;
     Bytes memory(static_cast<std::size_t>(stride * shape.height)), result;
@@ -408,7 +408,7 @@ TEST_P(Rows, EqualTheFileForAnyRange) {
         pictures.push_back(source->native_frame());
         ASSERT_TRUE(pictures.back());
     }
-    source.reset();  // native frames keep what they need
+    source.reset();  // native frames own what they need
     std::filesystem::remove(path_);
     ASSERT_EQ(pictures.size(), frames_.size());
     for (std::size_t number = 0; number < frames_.size(); ++number) {

@@ -34,7 +34,7 @@
 #include <string_view>
 #include <utility>
 
-// The table of sinks: one entry per output format, with extensions and parameters.
+// Table of sinks: one entry per output format, with extensions and parameters.
 
 #ifdef FRAMEWIRE_FFMPEG
 #include "framewire/media/ffmpeg/encoder.hpp"
@@ -46,10 +46,10 @@ namespace {
 
 #ifdef FRAMEWIRE_FFMPEG
 
-// One function for all formats that FFmpeg's muxers write.
+// One function opens all formats that FFmpeg's muxers write.
 constexpr auto open_with_muxer = open_ffmpeg_sink;
 
-// Opens still images, or an animation if WebP gets several frames.
+// Opens a sink for still images, or for WebP, which becomes an animation if there are several frames.
 std::unique_ptr<Sink> open_still(const SinkCall& call, const Shape& frame, Rational rate, const SinkOptions& options) {
     if (call.ending == ".webp" && !call.numbered) return open_webp_sink(call, frame, rate, options);
     return open_image_sink(call.path, call.numbered, frame, still_encoder(call), options);
@@ -61,7 +61,7 @@ constexpr auto open_with_muxer = nullptr, open_still = nullptr;
 
 #endif
 
-// Parameters of video encoders; the extension determines the defaults.
+// Returns the parameters of video encoders; the extension determines the defaults.
 std::vector<ParameterInfo> encoder_parameters() {
     using Type = ParameterInfo::Type;
     return {
@@ -96,7 +96,7 @@ std::vector<ParameterInfo> encoder_parameters() {
     };
 }
 
-// Parameter of lossy image formats.
+// Returns the parameter of lossy image formats.
 std::vector<ParameterInfo> quality_parameter() {
     using Type = ParameterInfo::Type;
     return {{.name = "quality",
@@ -107,7 +107,7 @@ std::vector<ParameterInfo> quality_parameter() {
              .optional = true}};
 }
 
-// Parameters of `-`: a format, and those of y4m.
+// Returns the parameters of `-`: a format, and the parameters of y4m.
 std::vector<ParameterInfo> standard_output_parameters() {
     auto parameters = y4m_sink_parameters();
     parameters.insert(parameters.begin(),
@@ -200,23 +200,23 @@ std::vector<SinkKind> sink_kinds() {
 
 }  // namespace framewire
 
-// Parses sink texts. The difficulty is the colon: it separates parameters, but may also be part of a path or URL. A
-// colon ends the path only if the text before it identifies a kind and the text after it starts with `key=`.
+// Parses sink texts. A colon separates parameters but may also be part of a path or URL: it ends the path only if the
+// text before it identifies a kind and the text after it starts with `key=`.
 
 namespace framewire {
 namespace {
 
-// True for URLs.
+// Returns true for URLs.
 bool is_address(std::string_view text) { return text.find("://") != text.npos; }
 
-// The kind with a name; null if there is none.
+// Returns the kind with a name; null if there is none.
 const SinkKind* kind_by_name(std::string_view name) {
     const auto& kinds = sink_registry();
     const auto found = std::ranges::find(kinds, name, &SinkKind::name);
     return found == kinds.end() ? nullptr : &*found;
 }
 
-// Kind of a path, and the extension that identified it; null if it is unknown.
+// Returns the kind of a path, and sets `ending` to the extension that identified it; null if the kind is unknown.
 const SinkKind* kind_of(std::string_view path, bool literal, std::string& ending) {
     if (!literal && is_address(path)) return kind_by_name("network");
     const auto lower = lower_case(path);
@@ -229,7 +229,7 @@ const SinkKind* kind_of(std::string_view path, bool literal, std::string& ending
     return !literal && path == "-" ? kind_by_name("stdout") : nullptr;
 }
 
-// True if a text starts with `key=`.
+// Returns true if a text starts with `key=`.
 bool begins_with_key(std::string_view text) {
     const auto key = text.substr(0, text.find('='));
     return !key.empty() && key.size() < text.size() && std::ranges::all_of(key, [](unsigned char letter) {
@@ -237,9 +237,9 @@ bool begins_with_key(std::string_view text) {
     });
 }
 
-// End of the path, where parameters start.
+// Returns the end of the path, where parameters start.
 std::size_t end_of_sink_path(std::string_view text) {
-    // URLs contain colons themselves: only a known key ends the path.
+    // URLs contain colons themselves, so only a known key ends the path.
     if (is_address(text)) return end_of_path(text, kind_by_name("network")->parameters);
     std::string ending;
     for (auto colon = text.find(':'); colon != text.npos; colon = text.find(':', colon + 1))
@@ -247,7 +247,7 @@ std::size_t end_of_sink_path(std::string_view text) {
     return text.size();
 }
 
-// Throws Error{usage}; the message lists the known extensions.
+// Throws Error{usage} with a message that lists the known extensions.
 [[noreturn]] void refuse_ending(const std::string& text) {
     std::vector<std::string_view> known;
     for (const auto& kind : sink_registry()) known.insert(known.end(), kind.endings.begin(), kind.endings.end());
@@ -263,7 +263,7 @@ const std::vector<SinkKind>& sink_registry() {
     return kinds;
 }
 
-// "clip.mp4:crf=20" is a path with parameters, "file://clip.mp4:crf=20" a path with a colon.
+// Parses a sink: "clip.mp4:crf=20" is a path with parameters, "file://clip.mp4:crf=20" a path with a colon.
 SinkCall parse_sink(const std::string& text) {
     const bool all_path = text.starts_with(literal_path_prefix);
     const auto whole = std::string_view(text).substr(all_path ? literal_path_prefix.size() : 0);
@@ -291,7 +291,7 @@ SinkCall parse_sink(const std::string& text) {
 namespace framewire {
 namespace {
 
-// Extensions whose joined files are byte-identical to a single run.
+// Extensions of files that are byte-identical to those of a single run after joining.
 constexpr std::array<std::string_view, 6> equal_endings{".jsonl", ".txt", ".bgr", ".gray", ".y4m", ".npy"};
 #ifdef FRAMEWIRE_FFMPEG
 constexpr std::array<std::string_view, 3> video_endings{".mp4", ".mkv", ".avi"};
@@ -300,7 +300,7 @@ constexpr std::array<std::string_view, 0> video_endings{};
 #endif
 constexpr std::size_t longest_copy_bytes = std::size_t{1} << 20;
 
-// Extension in lower case.
+// Returns the extension in lower case.
 std::string ending_of(const std::string& path) { return lower_case(std::filesystem::path(path).extension().native()); }
 
 bool has(const auto& list, const std::string& ending) { return std::ranges::find(list, ending) != list.end(); }
@@ -309,7 +309,7 @@ void refuse_stopped(const InputFile& file) {
     if (file.stopped()) fail(ErrorCode::io, "stopped while joining {}", file.name());
 }
 
-// First line of a file with its line end, up to a maximum length.
+// Reads the first line of a file with its line end, up to a maximum length.
 std::string first_line(InputFile& file) {
     constexpr std::size_t longest_line_bytes = 1024;
     std::string line;
@@ -321,8 +321,8 @@ std::string first_line(InputFile& file) {
     return line;
 }
 
-// Concatenates files. With `has_header` the first line (the header of y4m) is kept from the first part only, and must
-// be equal in all.
+// Concatenates files. With `has_header`, the first line (the header of y4m) is kept only from the first part, and must
+// be equal in all parts.
 void join_bytes(const std::vector<FilePart>& parts, OutputFile& output, bool has_header, const std::stop_token& stop) {
     std::vector<std::uint8_t> bytes(longest_copy_bytes);
     std::string header;
@@ -343,7 +343,7 @@ void join_bytes(const std::vector<FilePart>& parts, OutputFile& output, bool has
     }
 }
 
-// Reads the header of an array that framewire wrote, and checks it against the size of the file.
+// Reads the header of an array that framewire wrote, and validates it against the size of the file.
 NpyHeader read_header(InputFile& file) {
     std::vector<std::uint8_t> bytes(NpyFile::header_bytes);
     bytes.resize(file.read(bytes.data(), bytes.size()));
@@ -371,13 +371,13 @@ void copy_arrays(InputFile& from, std::int64_t count, std::size_t values, NpyFil
     for (std::int64_t number = 0; number < count; ++number) {
         const auto got = from.read(array.data(), values * sizeof(Value));
         refuse_stopped(from);
-        // The file was whole when its header was read: another program has shortened it since.
+        // The file was complete when its header was read: another program has shortened it since.
         if (got < values * sizeof(Value)) fail(ErrorCode::no_input, "{} is cut off", from.name());
         to.write(array.data(), values);
     }
 }
 
-// Concatenates arrays along their first dimension.
+// Concatenates the arrays of all parts along their first dimension.
 void join_arrays(const std::vector<FilePart>& parts, const std::string& output, const OutputFileOptions& options) {
     std::optional<NpyFile> file;
     NpyHeader first;
@@ -432,14 +432,14 @@ void join_files(const std::vector<FilePart>& parts, const std::string& output, c
 }  // namespace framewire
 
 // Names of segments. The pattern is used in both directions: strftime() makes a name from a time, and the token list
-// recognizes names that it can have made, so that other files in the folder are never removed.
+// recognizes the names that it can have made, so that other files in the folder are never removed.
 
 namespace framewire {
 namespace {
 
-constexpr std::string_view unfinished_ending = ".part";  // as in OutputFile
+constexpr std::string_view unfinished_ending = ".part";  // the extension that OutputFile uses
 
-// True if another process holds OutputFile's lock on the file.
+// Returns true if another process holds OutputFile's lock on the file.
 bool is_written_now(const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (descriptor < 0) return true;
@@ -448,13 +448,13 @@ bool is_written_now(const std::string& path) {
     return locked;
 }
 
-// True if the name exists, also as a dangling link.
+// Returns true if the name exists, even as a dangling link.
 bool is_there(const std::string& path) {
     struct stat status {};
     return ::lstat(path.c_str(), &status) == 0;
 }
 
-// Replaces %F and %T by the conversions they abbreviate.
+// Replaces %F and %T with the conversions that they abbreviate.
 std::string spelt_out(std::string_view format) {
     std::string text;
     for (std::size_t at = 0; at < format.size(); ++at) {
@@ -516,7 +516,7 @@ SegmentNames SegmentNames::parse(const std::string& path) {
     return names;
 }
 
-// The time is formatted with strftime() in local time.
+// Formats the time with strftime() in local time.
 std::string SegmentNames::free_path(std::chrono::system_clock::time_point at) const {
     const auto seconds = std::chrono::system_clock::to_time_t(std::chrono::floor<std::chrono::seconds>(at));
     std::tm local{};
@@ -529,8 +529,8 @@ std::string SegmentNames::free_path(std::chrono::system_clock::time_point at) co
     }
 }
 
-// Parses the name token by token: digits must be in the range of their conversion, and the optional suffix is -N with
-// N >= 2.
+// Parses the name token by token: digits must be in the range of their conversion, and the optional suffix is -N with N
+// >= 2.
 bool SegmentNames::matches(std::string_view name) const {
     for (const auto& token : tokens_) {
         if (const auto* literal = std::get_if<std::string>(&token)) {
@@ -560,7 +560,7 @@ std::vector<RecordedSegment> SegmentNames::existing() const {
     for (std::filesystem::directory_iterator entry(folder_.empty() ? "." : folder_, error), end; !error && entry != end;
          entry.increment(error)) {
         const auto name = entry->path().filename().string();
-        // Remains of killed processes count as segments, so that they are removed in time, too.
+        // Unfinished files of killed processes count as segments, so that they are removed in time, too.
         const bool unfinished = name.ends_with(unfinished_ending) &&
                                 matches(std::string_view(name).substr(0, name.size() - unfinished_ending.size()));
         if (!unfinished && !matches(name)) continue;
@@ -589,7 +589,7 @@ namespace {
 
 using WallClock = std::chrono::system_clock;
 
-// A duration on the wall clock.
+// Converts a duration to the wall clock's unit.
 WallClock::duration wall_time(double seconds) {
     return std::chrono::duration_cast<WallClock::duration>(std::chrono::duration<double>(seconds));
 }
@@ -605,7 +605,7 @@ public:
           names_(SegmentNames::parse(call_.path)) {
         options_.to_the_end = false;
         options_.replace = false;  // names are chosen to be unused
-        // Fails early if the destination cannot be written.
+        // Fail early if the destination cannot be written.
         piece_ = open(WallClock::now(), options_.start_seconds);
     }
 
@@ -645,13 +645,14 @@ private:
         return call.kind->open(call, shape_, rate_, options);
     }
 
-    // Time of day of a frame: its capture time for live sources, otherwise the start of the run plus the video's time.
+    // Returns the time of day of a frame: its capture time for live sources, otherwise the start of the run plus the
+    // frame's time in the video.
     WallClock::time_point time_of_day(const FrameTime& time) const {
         if (!options_.live || time.captured == Clock::time_point{}) return began_ + wall_time(time.seconds);
         return WallClock::now() - wall_time(milliseconds_since(time.captured) / 1000);
     }
 
-    // Starts a new segment if the frame's time requires it. Idempotent for one frame.
+    // Starts a new segment if the frame's time requires it. Repeated calls for one frame have no effect.
     void go_on_to(const FrameTime& time) {
         if (!std::exchange(began_writing_, true))
             cut_seconds_ = time.seconds + options_.segments.seconds;
@@ -662,10 +663,11 @@ private:
     void begin_piece(const FrameTime& time) {
         wait_for_finished();
         auto next = open(time_of_day(time), time.seconds);
-        // Timestamps may jump; segment boundaries stay on their grid.
+        // Timestamps may jump, but segment boundaries stay on their grid.
         const auto pieces = std::floor((time.seconds - cut_seconds_) / options_.segments.seconds) + 1;
         cut_seconds_ += pieces * options_.segments.seconds;
-        // Flushing the encoder and writing the index of a long segment take time, during which frames arrive.
+        // Finish the old segment in the background: flushing the encoder and writing the index of a long segment take
+        // time, during which frames arrive.
         finishing_ =
             std::async(std::launch::async, [this, piece = std::shared_ptr(std::exchange(piece_, std::move(next)))] {
                 piece->finish(Ending::complete);
@@ -674,12 +676,12 @@ private:
             });
     }
 
-    // Waits for the previous segment. Throws its error.
+    // Waits for the previous segment to be finished. Throws its error.
     void wait_for_finished() {
         if (finishing_.valid()) finishing_.get();
     }
 
-    // Removes the oldest segments until the limits hold, but never the newest.
+    // Removes the oldest segments until the rest is within the limits, but never the newest one.
     static void keep_within_limits(const SegmentNames& names, const SegmentOptions& limits) {
         if (!limits.keep_seconds && !limits.keep_bytes) return;
         const auto pieces = names.existing();

@@ -12,7 +12,7 @@
 #include <numeric>
 #include <set>
 
-// Writing planes gives the same file as writing the images from which they were made.
+// Writing planes must give the same file as writing the images from which they were made.
 
 namespace framewire {
 namespace {
@@ -62,7 +62,7 @@ TEST(SinkPlanes, GiveTheSameY4m) {
 }
 
 #ifdef FRAMEWIRE_FFMPEG
-// Includes encoders that keep pictures for a while.
+// The formats include encoders that keep pictures for a while.
 TEST(SinkPlanes, GiveTheSameEncodedFiles) {
     for (const auto& [name, keys] :
          {std::pair{"a.mp4", ":preset=veryfast"}, std::pair{"a.mp4", ":pixels=yuv444p"},
@@ -339,7 +339,8 @@ TEST_F(JoinedFile, RejectsTruncatedArrays) {
     EXPECT_EQ(replaced("(3, 2, 3)", "(0, 0, 3)"), ErrorCode::no_input);
 }
 
-// The warning about an unfinished output comes after the header of the first part was read, before its arrays.
+// The log shows the warning about an unfinished output after the header of the first part was read and before its
+// arrays are read.
 TEST_F(JoinedFile, RejectsArraysThatShrinkMeanwhile) {
     write_arrays<float>(folder_ / "0.npy", NpyValues::float32, 0, 3);
     write_file(folder_ / "all.npy.part", "unfinished");
@@ -436,12 +437,12 @@ using namespace testing;
 
 constexpr Shape shape{1, 48, 64, 3};
 
-// Each frame has a different gray value that identifies it.
+// Returns a frame with a gray value that identifies it.
 Bytes numbered_frame(int number) {
     return Bytes(static_cast<std::size_t>(shape.bytes()), static_cast<std::uint8_t>(20 + number));
 }
 
-// Frames at 10 per second.
+// Records frames at 10 per second.
 void record(const std::string& target, int frames, const SegmentOptions& segments) {
     const auto sink = open_sink(target, shape, {10, 1}, {.segments = segments});
     for (int number = 0; number < frames; ++number)
@@ -449,7 +450,7 @@ void record(const std::string& target, int frames, const SegmentOptions& segment
     sink->finish();
 }
 
-// Sorted by the times in their names.
+// Returns the paths of the segments, sorted by the times in their names.
 std::vector<std::string> pieces(const TemporaryFolder& folder) {
     std::vector<std::string> paths;
     for (const auto& name : folder.names()) paths.push_back(folder / name);
@@ -495,7 +496,7 @@ TEST(Segments, OldestAreRemovedAndOtherFilesKept) {
     EXPECT_EQ(SegmentNames::parse(target).existing().size(), 2U);
     EXPECT_TRUE(std::filesystem::exists(folder / "cam-notes.y4m"));
     EXPECT_TRUE(std::filesystem::exists(folder / "cam-20200101-000000.mkv"));
-    // The newest stays whatever its size.
+    // The newest segment is kept whatever its size.
     record(target, 20, {.seconds = 1, .keep_bytes = 1});
     EXPECT_EQ(SegmentNames::parse(target).existing().size(), 1U);
 }

@@ -6,7 +6,7 @@
 namespace framewire {
 namespace {
 
-// Two frames of 6x4, then two of 8x4.
+// Source of two frames of 6x4, then two of 8x4.
 class GrowingSource final : public Source {
 public:
     const SourceInfo& info() const override { return info_; }
@@ -29,7 +29,7 @@ private:
     int read_ = 0;
 };
 
-// Reads up to the end or the next size and returns the indices.
+// Reads up to the end or the next change of size, and returns the indices.
 std::vector<std::int64_t> indices(Source& source) {
     std::vector<std::int64_t> read;
     HostImage image(source.info().shape);
@@ -60,7 +60,7 @@ using namespace testing;
 
 constexpr std::size_t count = 100;
 
-// Reference for a range: read everything and take the part.
+// Expects a range to equal the corresponding part of `whole`.
 void expect_part(const std::string& text, const Reading& whole, double start, std::optional<double> duration) {
     SCOPED_TRACE(fmt::format("{} from {} for {}", text, start, duration.value_or(-1)));
     const auto part = read_video(text, {.start_seconds = start, .duration_seconds = duration});
@@ -82,7 +82,7 @@ void expect_part(const std::string& text, const Reading& whole, double start, st
 struct Kind {
     const char* name;
     const char* file;
-    const char* encoding;  // for the ffmpeg tool
+    const char* encoding;  // arguments for the ffmpeg tool
 };
 
 std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << kind.name; }
@@ -114,7 +114,7 @@ TEST_P(Range, SeeksBackAndForth) {
     HostImage image(source->info().shape);
     FrameTime time;
     for (std::size_t step = 0; step < count; ++step) {
-        const auto wanted = 37 * step % count;  // each once
+        const auto wanted = 37 * step % count;  // visits each frame once
         ASSERT_TRUE(source->seek(static_cast<double>(wanted) / 25)) << wanted;
         for (std::size_t number = wanted; number < std::min(wanted + 3, count); ++number) {
             ASSERT_TRUE(source->read(image.view(), time)) << number;
@@ -130,8 +130,8 @@ TEST_P(Range, SeeksBackAndForth) {
 }
 
 TEST_P(Range, LoopsWithinTheRange) {
-    const auto looped =
-        read_video(path_, {.loop = true, .start_seconds = 3.6, .duration_seconds = 0.2}, 12);  // five frames of it
+    const auto looped = read_video(path_, {.loop = true, .start_seconds = 3.6, .duration_seconds = 0.2},
+                                   12);  // five frames of the range
     const auto whole = read_video(path_);
     ASSERT_EQ(looped.frames.size(), 12u) << looped.message;
     for (std::size_t number = 0; number < 12; ++number) {
@@ -193,7 +193,7 @@ TEST(Range, IsExactForRawBytes) {
     }
 }
 
-// 18 frames whose lines have parameters are as long as 19 whose lines have none.
+// A file of 18 frames whose FRAME lines have parameters is as long as one of 19 frames without parameters.
 TEST(Range, ReadsUpToTheStartOfY4mWithFrameParameters) {
     const TemporaryFolder folder;
     const Shape shape{1, 6, 8, 1};

@@ -26,7 +26,7 @@
 namespace framewire {
 namespace {
 
-// The source loops by reopening: not every source can seek, and a reopened one starts in a known state.
+// Source that loops by reopening: not every source can seek, and a reopened one starts in a known state.
 class LoopingSource final : public Source {
 public:
     LoopingSource(std::function<std::unique_ptr<Source>()> open, std::stop_token stop)
@@ -64,9 +64,9 @@ public:
     }
     bool is_at_new_size() const override { return source_ && source_->is_at_new_size(); }
 
-    // Total over all passes.
+    // Returns the total over all passes.
     std::int64_t damaged() const override { return damaged_before_ + (source_ ? source_->damaged() : 0); }
-    // Damage of an earlier pass counts, even if the current one is intact.
+    // Reports damage of an earlier pass even if the current one is intact.
     void require_whole() const override {
         if (damage_before_) throw *damage_before_;
         if (source_) source_->require_whole();
@@ -83,14 +83,15 @@ private:
         return info;
     }
 
-    // Reads a frame with read_one(); at the end, reopens the source and shifts the next pass to follow the last frame.
+    // Reads a frame with read_one(). At the end, reopens the source and shifts the next pass so that it follows the
+    // last frame.
     template <class ReadOne>
     bool next(FrameTime& time, ReadOne&& read_one) {
         if (!source_) return false;
         if (!read_one()) {
             if (info_.live || is_at_new_size() || !frames_in_pass_ || stop_.stop_requested()) return false;
             keep_damage();
-            source_.reset();  // release its files before they are opened again
+            source_.reset();  // release the source's files before they are opened again
             source_ = open_();
             if (source_->info().shape != info_.shape)
                 fail(ErrorCode::source_lost, "{} changed from {} to {} when it started over", info_.name,
@@ -107,7 +108,7 @@ private:
         return true;
     }
 
-    // Adds up the damage of the pass that ends.
+    // Adds the damage of the pass that ends to the total.
     void keep_damage() {
         damaged_before_ += source_->damaged();
         try {
@@ -137,16 +138,16 @@ std::unique_ptr<Source> make_looping_source(std::function<std::unique_ptr<Source
 
 }  // namespace framewire
 
-// A time range of a source. seek() of the source itself is tried first; a source that cannot seek is read from its
-// start, and the first frame of the range, which is then already read, waits in skipped_.
+// Limits a source to a time range. Tries seek() of the source itself first; a source that cannot seek is read from its
+// start, and the first frame of the range, which has then been read already, waits in skipped_.
 
 namespace framewire {
 namespace {
 
-// Frame times are sums of fractions: two this close are equal.
+// Frame times are sums of fractions: times this close are equal.
 constexpr double same_time_s = 1e-6;
 
-// Limits a source to a time range, and adds seek() by reading to sources that cannot seek.
+// Source that limits another one to a time range, and adds seek() by reading to sources that cannot seek.
 class RangeSource final : public Source {
 public:
     RangeSource(std::function<std::unique_ptr<Source>()> open, bool opens_again, const TimeRange& range,
@@ -174,7 +175,7 @@ public:
         return next(
             time, [&] { return source_->read_own(image, time); }, [&] { return image; });
     }
-    // A frame that was read while skipping is on the host, and is copied there.
+    // Captures a frame. A frame that was read while skipping is on the host and is copied from there.
     bool capture(Frame& frame, FrameTime& time) override {
         return next(
             time, [&] { return source_->capture(frame, time); }, [&] { return frame.fill_on_host(); });
@@ -195,7 +196,7 @@ public:
         info_ = limited(source_->info());
         return true;
     }
-    // A frame that was read while skipping has the old size and comes first.
+    // Returns true if the source has a new size. A frame that was read while skipping has the old size and comes first.
     bool is_at_new_size() const override { return !has_skipped_ && source_->is_at_new_size(); }
 
     std::int64_t damaged() const override { return source_->damaged(); }
@@ -204,13 +205,14 @@ public:
     Adjustment set_adjustment(const Adjustment& wanted) override { return source_->set_adjustment(wanted); }
 
 private:
-    // The number of frames in the range is unknown, except that of a still image.
+    // Removes the number of frames, which is unknown in a range, except for a still image.
     SourceInfo limited(SourceInfo info) const {
         if (info.frames != 1 && (range_.start_seconds > 0 || range_.duration_seconds)) info.frames.reset();
         return info;
     }
 
-    // The next frame of the range, by read_one(); a frame that was read while skipping is copied to image() instead.
+    // Reads the next frame of the range with read_one(); a frame that was read while skipping is copied to image()
+    // instead.
     template <class ReadOne, class Image>
     bool next(FrameTime& time, ReadOne&& read_one, Image&& image) {
         const bool starts = !std::exchange(began_, true) && range_.start_seconds > 0;
@@ -230,7 +232,7 @@ private:
         return !range_.duration_seconds || time.seconds < range_.start_seconds + *range_.duration_seconds - same_time_s;
     }
 
-    // Reads up to a time; reopens the source if the time has passed. Returns false if it cannot be reopened.
+    // Reads up to `seconds`; reopens the source if that time has passed. Returns false if it cannot be reopened.
     bool read_up_to(double seconds) {
         if (seconds <= position_s_ + same_time_s && !open_again()) return false;
         if (skipped_.shape() != info_.shape) skipped_ = HostImage(info_.shape);
@@ -241,10 +243,10 @@ private:
         return true;
     }
 
-    // Opens the source again for reading up to an earlier time.
+    // Opens the source again, so that it can be read up to an earlier time.
     bool open_again() {
         if (!opens_again_) return false;
-        source_.reset();  // release its files before they are opened again
+        source_.reset();  // release the source's files before they are opened again
         source_ = open_();
         position_s_ = -1;
         if (source_->info().shape != info_.shape)
@@ -259,7 +261,7 @@ private:
     std::stop_token stop_;
     std::unique_ptr<Source> source_;
     SourceInfo info_;
-    HostImage skipped_;  // the last frame that was read while skipping
+    HostImage skipped_;  // last frame that was read while skipping
     FrameTime skipped_time_{};
     bool has_skipped_ = false;  // skipped_ is the next frame
     bool began_ = false;
@@ -275,8 +277,8 @@ std::unique_ptr<Source> make_range_source(std::function<std::unique_ptr<Source>(
 
 }  // namespace framewire
 
-// Frame times by the cheapest method that is exact: the index of a `.fwd` file, the packets of a video, or the
-// constant rate of everything else.
+// Finds frame times by the cheapest exact method: the index of a `.fwd` file, the packets of a video, or the constant
+// rate of everything else.
 
 #ifdef FRAMEWIRE_FFMPEG
 #include "framewire/media/ffmpeg/cutting.hpp"
@@ -287,7 +289,7 @@ namespace {
 
 FrameTimes unknown_times(std::string why) { return {.unknown = std::move(why)}; }
 
-// Times for a constant frame rate; every frame is an entry point.
+// Returns times for a constant frame rate; every frame is an entry point.
 FrameTimes even_times(std::int64_t frames, Rational rate) {
     FrameTimes times;
     for (std::int64_t number = 0; number < frames; ++number) {
@@ -315,7 +317,7 @@ FrameTimes frame_times_of(const std::string& text, const SourceOptions& options)
 
 }  // namespace framewire
 
-// Kinds of sources without a folder of their own: paths, and what FFmpeg opens.
+// Kinds of sources without files of their own: paths, and what FFmpeg opens.
 
 #ifdef FRAMEWIRE_FFMPEG
 #include "framewire/media/ffmpeg/input.hpp"
@@ -359,20 +361,20 @@ std::unique_ptr<Source> open_video(const SourceCall& call, const SourceOptions& 
     return open_file(call, options);
 }
 
-// True for the address of a framewire server. With a query the URL is left to FFmpeg.
+// Returns true for the address of a framewire server. A URL with a query is left to FFmpeg.
 bool is_stream_address(const std::string& text) {
     static constexpr std::string_view schemes[] = {"tcp://", "tls://", "ws://", "wss://"};
     return text.find('?') == text.npos &&
            std::ranges::any_of(schemes, [&](std::string_view scheme) { return text.starts_with(scheme); });
 }
 
-// True for a pattern, unless a file has that very name.
+// Returns true for a pattern, unless a file with exactly that name exists.
 bool is_sequence(const std::string& text) {
     std::error_code error;
     return !std::filesystem::exists(text, error) && SequencePattern::parse(text);
 }
 
-// All entries of a folder.
+// Returns all entries of a folder.
 std::vector<std::string> reads_folder(const SourceCall& call) {
     std::vector<std::string> files;
     std::error_code error;
@@ -382,7 +384,7 @@ std::vector<std::string> reads_folder(const SourceCall& call) {
     return files;
 }
 
-// The existing images of a sequence.
+// Returns the existing images of a sequence.
 std::vector<std::string> reads_sequence(const SourceCall& call) {
     const auto pattern = *SequencePattern::parse(call.path);
     std::vector<std::string> files;
@@ -402,14 +404,14 @@ std::unique_ptr<Source> open_by_ffmpeg(const std::string& path, const SourceOpti
 
 }  // namespace
 
-// TIFF files are read by libtiff where possible, which is more exact.
+// Opens a file with FFmpeg. TIFF files are read by libtiff where possible, which is more exact.
 std::unique_ptr<Source> open_with_ffmpeg(const std::string& path, const SourceOptions& options) {
     if (!is_tiff(path)) return open_by_ffmpeg(path, options);
     auto tiff = open_tiff_source(path, options);
     return tiff ? std::move(tiff) : open_by_ffmpeg(path, options);
 }
 
-// PNG is read without FFmpeg.
+// Opens an image; PNG is read without FFmpeg.
 std::unique_ptr<Source> open_image(const std::string& path, const SourceOptions& options) {
     if (lower_case(path).ends_with(".png")) return open_png_source(path, options);
     return open_with_ffmpeg(path, options);
@@ -420,7 +422,7 @@ void fail_without_ffmpeg(const std::string& text) {
          address_without_credentials(text));
 }
 
-// The table entry for filter graphs of FFmpeg.
+// Returns the table entry for filter graphs of FFmpeg.
 SourceKind lavfi_source() {
     return {.name = "lavfi",
             .form = "lavfi:GRAPH",
@@ -431,8 +433,8 @@ SourceKind lavfi_source() {
             .open = open_graph};
 }
 
-// The table entry for streams of framewire servers. It lets the registry recognize their addresses; the session opens
-// them, because this library does not depend on the network library.
+// Returns the table entry for streams of framewire servers. It lets the registry recognize their addresses; the session
+// opens them, because this library does not depend on the network library.
 SourceKind stream_source() {
     return {.name = "stream",
             .form = "tcp://HOST:PORT/NAME, tls://..., ws://..., wss://...",
@@ -447,7 +449,7 @@ SourceKind stream_source() {
             }};
 }
 
-// The table entry for all other URLs.
+// Returns the table entry for all other URLs.
 SourceKind network_source() {
     return {.name = "network",
             .form = "rtsp://..., http://..., udp://..., srt://...",
@@ -459,7 +461,7 @@ SourceKind network_source() {
             .open = open_address};
 }
 
-// The table entry for folders of images.
+// Returns the table entry for folders of images.
 SourceKind folder_source() {
     return {.name = "folder",
             .form = "FOLDER",
@@ -475,7 +477,7 @@ SourceKind folder_source() {
             .reads = reads_folder};
 }
 
-// The table entry for numbered images.
+// Returns the table entry for numbered images.
 SourceKind sequence_source() {
     return {.name = "sequence",
             .form = "img%04d.png",
@@ -491,7 +493,7 @@ SourceKind sequence_source() {
             .reads = reads_sequence};
 }
 
-// The table entry for PNG files, which are read without FFmpeg.
+// Returns the table entry for PNG files, which are read without FFmpeg.
 SourceKind png_source() {
     return {.name = "png",
             .form = "PATH",
@@ -506,7 +508,7 @@ SourceKind png_source() {
             .reads = reads_path};
 }
 
-// The table entry for other image formats.
+// Returns the table entry for other image formats.
 SourceKind image_source() {
     return {.name = "image",
             .form = "PATH",
@@ -520,7 +522,7 @@ SourceKind image_source() {
             .reads = reads_path};
 }
 
-// The table entry for playlists, the only files that may refer to other files.
+// Returns the table entry for playlists, the only files that may refer to other files.
 SourceKind playlist_source() {
     return {.name = "playlist",
             .form = "PATH",
@@ -534,7 +536,7 @@ SourceKind playlist_source() {
             .reads = reads_path};
 }
 
-// The table entry for everything else. It matches any text and must be the last one in the registry.
+// Returns the table entry for everything else. It matches any text and must be the last one in the registry.
 SourceKind video_source() {
     return {.name = "video",
             .form = "PATH",
@@ -553,7 +555,7 @@ SourceKind video_source() {
 // Finds the kind of a source text. Prefixes are checked first ("synth:", "raw:"), then each kind's own test and
 // extensions, in the order of the table; the last kind accepts everything.
 
-// All kinds of sources, in the order in which they are matched against a text.
+// Lists all kinds of sources, in the order in which they are matched against a text.
 // clang-format off
 #define FRAMEWIRE_SOURCES(kind) \
     kind(standard_input) \
@@ -590,13 +592,13 @@ namespace {
 
 constexpr std::string_view path_prefix = "file://";
 
-// True if the text starts with the kind's prefix. A kind without a path also matches its bare name, "synth".
+// Returns true if the text starts with the kind's prefix. A kind without a path also matches its bare name, "synth".
 bool has_prefix(const SourceKind& kind, std::string_view text) {
     if (kind.prefix.empty()) return false;
     return text.starts_with(kind.prefix) || (!kind.has_path && text == kind.prefix.substr(0, kind.prefix.size() - 1));
 }
 
-// True if the kind recognizes the text or its extension.
+// Returns true if the kind recognizes the text or its extension.
 bool is_of(const SourceKind& kind, const std::string& text) {
     if (kind.matches && kind.matches(text)) return true;
     const auto lower = lower_case(text);
@@ -626,7 +628,7 @@ SourceCall parse_source(const std::string& text) {
     const auto named = is_path ? text.substr(path_prefix.size()) : text;
     for (const auto& kind : source_registry())
         if ((kind.named_by_path || !is_path) && is_of(kind, named)) return read(kind, named, named);
-    fail(ErrorCode::internal, "{} is not a source", text);  // the last kind takes all
+    fail(ErrorCode::internal, "{} is not a source", text);  // the last kind accepts all texts
 }
 
 }  // namespace framewire

@@ -68,7 +68,7 @@ TEST(SourceRegistry, ImageExtensionsBelongToImageKinds) {
 
 TEST(SourceRegistry, ExamplesMatchTheirKind) {
     for (const auto& kind : source_registry()) {
-        if (kind.name == "folder") continue;  // only matches an existing folder
+        if (kind.name == "folder") continue;  // this kind only matches an existing folder
         for (const auto example : kind.examples) EXPECT_EQ(kind_of(std::string(example)), kind.name) << example;
     }
 }

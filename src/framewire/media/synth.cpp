@@ -19,24 +19,24 @@
 
 // The moving figures of the synthetic camera. Each figure follows a closed route with constant speed, so its pose at a
 // time is computed directly, without simulating the frames before. Figures are flat shapes (ellipses and limbs) drawn
-// from back to front; `owner_` records for each pixel which figure it shows, from which the true boxes are measured.
+// from back to front; `owner_` records for each pixel which figure it shows, and the true boxes are measured from it.
 
 namespace framewire::synth {
 namespace {
 
-// Colours of people and things, chosen by hash.
+// Colours of people and objects, chosen by hash.
 constexpr std::array<Colour, 8> clothes = {rgb(198, 70, 60),  rgb(52, 96, 150), rgb(226, 176, 70), rgb(70, 130, 96),
                                            rgb(150, 90, 150), rgb(44, 52, 70),  rgb(222, 120, 70), rgb(70, 150, 160)};
 constexpr std::array<Colour, 4> skins = {rgb(236, 196, 164), rgb(206, 152, 112), rgb(150, 100, 70), rgb(104, 70, 52)};
 constexpr std::array<Colour, 4> hairs = {rgb(52, 38, 30), rgb(110, 74, 44), rgb(190, 150, 90), rgb(60, 60, 64)};
 
-// One of the colours, by a hash.
+// Returns one of the colours, chosen by a hash.
 template <std::size_t count>
 constexpr const Colour& one_of(const std::array<Colour, count>& colours, std::uint64_t key) {
     return colours[static_cast<std::size_t>(pick(key, count))];
 }
 
-// Depth range in front of the furniture, in which figures walk.
+// Depth range in which figures walk, in front of the furniture.
 constexpr std::int64_t nearest_z = 3900 * mm;
 constexpr std::int64_t furthest_z = 5150 * mm;
 constexpr std::int64_t outside = 480 * mm;  // distance from the picture's edge at which the widest figure is invisible
@@ -61,7 +61,7 @@ Figures::Figure Figures::make_figure(int number, std::uint64_t seed) const {
     Figure figure{number + 1, cast[static_cast<std::size_t>(number % 5)], key, 250'000 + number * 800'000, {}};
     if (number % 10 == 7) figure.kind = Kind::robot;
 
-    std::int64_t speed = 0;  // per second
+    std::int64_t speed = 0;  // distance per second
     switch (figure.kind) {
         case Kind::person: speed = 1150 * mm; break;
         case Kind::cat: speed = 900 * mm; break;
@@ -103,7 +103,7 @@ Figures::Figure Figures::make_figure(int number, std::uint64_t seed) const {
     return figure;
 }
 
-// Interpolates the position at a time between the stops of the route.
+// Interpolates the position between the stops of the route.
 Figures::Pose Figures::pose_at(const Figure& figure, std::int64_t time_us) const {
     Pose pose{&figure, figure.route.front().x, figure.route.front().z, 1, 0};
     if (time_us < figure.start_us) return pose;
@@ -121,7 +121,7 @@ Figures::Pose Figures::pose_at(const Figure& figure, std::int64_t time_us) const
 
 const std::vector<Component>& Figures::draw(std::int64_t time_us, HostView<const std::uint8_t> room,
                                             HostView<std::uint8_t> picture) {
-    // The areas of the previous frame change because they are restored, those of this one because they are drawn.
+    // The areas of the previous frame change because they are restored, those of this frame because they are drawn.
     changed_ = {camera_.height_px(), 0};
     add_changed_rows();
     restore(room, picture);
@@ -129,7 +129,8 @@ const std::vector<Component>& Figures::draw(std::int64_t time_us, HostView<const
     poses_.clear();
     touched_.clear();
     for (const auto& figure : figures_) poses_.push_back(pose_at(figure, time_us));
-    // Painter's algorithm: furthest first. The id decides between equal depths, so that the order is reproducible.
+    // Draw the furthest figure first (painter's algorithm). The id decides between equal depths, so that the order is
+    // reproducible.
     std::sort(poses_.begin(), poses_.end(),
               [](const Pose& a, const Pose& b) { return a.z != b.z ? a.z > b.z : a.figure->id < b.figure->id; });
     for (const auto& pose : poses_) {
@@ -148,7 +149,7 @@ void Figures::add_changed_rows() {
             changed_ = {std::min(changed_.begin, area.top), std::max(changed_.end, area.bottom)};
 }
 
-// Restores the background where the previous frame was drawn on.
+// Restores the background in the areas on which the previous frame was drawn.
 void Figures::restore(HostView<const std::uint8_t> room, HostView<std::uint8_t> picture) {
     for (const auto& area : touched_) {
         if (area.left >= area.right) continue;
@@ -192,7 +193,7 @@ void Figures::measure() {
     std::sort(truth_.begin(), truth_.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
 }
 
-// Draws one figure: the two that walk have their own functions.
+// Draws one figure; people and cats have their own functions.
 void Figures::draw_figure(const Pose& pose, std::int64_t time_us) {
     pose_ = &pose;
     const auto key = pose.figure->key;
@@ -234,17 +235,17 @@ void Figures::draw_figure(const Pose& pose, std::int64_t time_us) {
     }
 }
 
-// A walking person; sizes in centimetres, scaled by the person's height. Parts further from the camera are drawn first
-// and darker.
+// Draws a walking person. Sizes are in centimetres and scaled by the person's height. Parts further from the camera are
+// drawn first and darker.
 void Figures::draw_person(const Pose& pose) {
     const auto key = pose.figure->key;
     const auto& shirt = one_of(clothes, hash(key, 4));
-    // Never the same colour as the shirt.
+    // The trousers never have the colour of the shirt.
     const auto& trousers = one_of(clothes, hash(key, 4) + (std::uint64_t{5} << 33));
     const auto& skin = one_of(skins, hash(key, 6));
     const auto& hair = one_of(hairs, hash(key, 7));
     const auto shoe = rgb(48, 42, 40);
-    const auto scale = 92 + pick(hash(key, 8), 16);  // per cent
+    const auto scale = 92 + pick(hash(key, 8), 16);  // body size in per cent
     const auto cm = scale * 10 * mm / 100;
     // Legs and arms swing with the stride; the body rises twice per stride.
     const auto swing = sine(pose.stride) * 26 * cm / 4096;
@@ -277,7 +278,7 @@ void Figures::draw_person(const Pose& pose) {
     ellipse(swing * 8 / 10, 83 * cm + rise, 5 * cm, 5 * cm, skin);
 }
 
-// A walking cat; its legs move twice as fast as a person's.
+// Draws a walking cat; its legs move twice as fast as a person's.
 void Figures::draw_cat(const Pose& pose) {
     const auto key = pose.figure->key;
     constexpr std::array<Colour, 4> furs = {rgb(214, 140, 70), rgb(70, 68, 72), rgb(190, 184, 176), rgb(128, 96, 68)};
@@ -301,7 +302,7 @@ void Figures::draw_cat(const Pose& pose) {
     ellipse(33 * cm * d, 34 * cm, 4 * cm, 3 * cm, mix(fur, rgb(255, 255, 255), 150));
 }
 
-// A soft shadow on the floor, weak enough that no detector takes it for a figure.
+// Draws a soft shadow on the floor, weak enough that no detector takes it for a figure.
 void Figures::draw_shadow(std::int64_t radius) {
     const auto& pose = *pose_;
     const auto middle_x = camera_.picture_x(pose.x, pose.z);
@@ -325,7 +326,7 @@ void Figures::draw_shadow(std::int64_t radius) {
         for (int x = left; x < right; ++x) {
             const auto dx = (std::int64_t{x} * 16 + 8 - middle_x) * 256 / radius_x;
             const auto squared = dx * dx + dy * dy;
-            // Shadows fall on the floor only, not on other figures.
+            // Shadows fall only on the floor, not on other figures.
             if (squared >= 65536 || owner_.view().row(0, y)[x]) continue;
             const auto level = 256 - (65536 - squared) * 24 / 65536;
             auto* pixel = picture_.row(0, y) + std::ptrdiff_t{x} * 3;
@@ -334,7 +335,7 @@ void Figures::draw_shadow(std::int64_t radius) {
     }
 }
 
-// A filled ellipse: for each row, the half width follows from the ellipse equation in 1/16 pixel.
+// Draws a filled ellipse: in each row, the half width follows from the ellipse equation in 1/16 pixel.
 void Figures::ellipse(std::int64_t x, std::int64_t height, std::int64_t radius_x, std::int64_t radius_y,
                       const Colour& colour) {
     const auto& pose = *pose_;
@@ -353,7 +354,7 @@ void Figures::ellipse(std::int64_t x, std::int64_t height, std::int64_t radius_x
     }
 }
 
-// A tapered limb between two points, each with a width.
+// Draws a tapered limb between two points, each with a width.
 void Figures::limb(std::int64_t x0, std::int64_t height0, std::int64_t width0, std::int64_t x1, std::int64_t height1,
                    std::int64_t width1, const Colour& colour) {
     // Draw from the upper end to the lower one.
@@ -374,7 +375,7 @@ void Figures::limb(std::int64_t x0, std::int64_t height0, std::int64_t width0, s
     }
 }
 
-// One row of a shape between two positions in 1/16 pixel: lit from the window on the left, with antialiased ends.
+// Draws one row of a shape between two positions in 1/16 pixel: lit from the window on the left, with antialiased ends.
 void Figures::span(int row, std::int64_t left_16, std::int64_t right_16, const Colour& colour) {
     const int first = static_cast<int>(std::clamp<std::int64_t>(floor_divide(left_16, 16), 0, camera_.width_px()));
     const int end = static_cast<int>(std::clamp<std::int64_t>(floor_divide(right_16 + 15, 16), 0, camera_.width_px()));
@@ -388,7 +389,8 @@ void Figures::span(int row, std::int64_t left_16, std::int64_t right_16, const C
     const auto id = static_cast<std::uint8_t>(pose_->figure->id);
     for (int x = first; x < end; ++x, pixel += 3) {
         const auto begin_16 = std::int64_t{x} * 16;
-        const auto covered = std::min(begin_16 + 16, right_16) - std::max(begin_16, left_16);  // of 16
+        const auto covered =
+            std::min(begin_16 + 16, right_16) - std::max(begin_16, left_16);  // covered part of the pixel, in 1/16
         const auto across = std::clamp<std::int64_t>((begin_16 + 8 - left_16) * 256 / width, 0, 256);
         // Brightness falls off from left to right.
         const auto level = 262 - across * across * 84 / 65536;
@@ -402,9 +404,9 @@ void Figures::span(int row, std::int64_t left_16, std::int64_t right_16, const C
 
 }  // namespace framewire::synth
 
-// Ray caster for the room of the synthetic camera, in integers only. A ray per pixel finds the nearest wall or solid,
-// whose colour is lit by a window, a lamp and the sun. Pixels at the border between two things get 16 rays, which
-// smooths the edges.
+// Ray caster for the room of the synthetic camera, using only integers. A ray per pixel finds the nearest wall or
+// solid, whose colour is lit by a window, a lamp and the sun. Pixels at the border between two things get 16 rays,
+// which smooths the edges.
 
 namespace framewire::synth {
 namespace {
@@ -423,7 +425,7 @@ struct Solid {
     std::int64_t left = 0, right = 0, top = 0, bottom = 0;
 };
 
-// A point of the room, in units of 1/16 mm.
+// Point in the room, in units of 1/16 mm.
 struct Point {
     Length x, y, z;
 };
@@ -431,20 +433,20 @@ struct Point {
 // Visible face of a box.
 enum class Face : std::uint8_t { front, side, top };
 
-// A ray from the camera; at(z) is its point at depth z.
+// Ray from the camera; at(z) is its point at depth z.
 struct Ray {
     std::int64_t x, y;  // slopes, times 65536
     Point at(Length z) const { return {x * z >> 16, y * z >> 16, z}; }
 };
 
-// Colour of a ray, in 1/16 level, and the thing that it hit: pixels whose neighbours show another thing need
+// Colour that a ray finds, in 1/16 level, and the thing that it hit. A pixel whose neighbours show another thing needs
 // smoothing.
 struct Sample {
     Colour colour;
     std::uint32_t thing = 0;
 };
 
-// The window in the left wall.
+// Window in the left wall.
 constexpr Length window_z0 = 5000 * mm, window_z1 = 6350 * mm, window_y0 = -850 * mm, window_y1 = 500 * mm;
 constexpr Point window_middle{left_x, -100 * mm, 5600 * mm};
 constexpr Point lamp_bulb{-80 * mm, -250 * mm, 6600 * mm};
@@ -454,19 +456,19 @@ constexpr Length rug_x0 = -1750 * mm, rug_x1 = 1150 * mm, rug_z0 = 4350 * mm, ru
 constexpr Colour cream = rgb(216, 208, 194);
 constexpr Colour white_paint = rgb(232, 229, 222);
 
-// A box in millimetres; heights are above the floor.
+// Returns a box, from millimetres; heights are above the floor.
 Solid box(int x0, int x1, int height0, int height1, int z0, int z1, Colour colour, Finish finish = Finish::plain) {
     return {x0 * mm, x1 * mm, floor_y - height1 * mm, floor_y - height0 * mm, z0 * mm, z1 * mm, colour, finish};
 }
 
-// A flat ellipse in millimetres.
+// Returns a flat ellipse, from millimetres.
 Solid ellipse(int x, int height, int radius_x, int radius_y, int z, Colour colour, Finish finish) {
     auto solid = box(x - radius_x, x + radius_x, height - radius_y, height + radius_y, z, z, colour, finish);
     solid.ellipse = true;
     return solid;
 }
 
-// All furniture, in order: sofa, table, shelves with books, lamp, plant.
+// Returns all furniture, in order: sofa, table, shelves with books, lamp, plant.
 std::vector<Solid> furniture(std::uint64_t seed) {
     std::vector<Solid> solids;
     const auto add = [&](const Solid& solid) { solids.push_back(solid); };
@@ -501,7 +503,7 @@ std::vector<Solid> furniture(std::uint64_t seed) {
     for (const int height : {60, 500, 940, 1380, 1865})
         add(box(1050, 2250, height, height + 35, 6600, 6960, oak, Finish::wood));
     for (const int height : {95, 535, 975, 1415}) {
-        // A row of books with random length, widths, heights and colours.
+        // Place a row of books with random length, widths, heights and colours.
         constexpr std::array<Colour, 8> covers = {rgb(150, 58, 50), rgb(52, 84, 120),   rgb(196, 156, 84),
                                                   rgb(72, 104, 76), rgb(208, 200, 184), rgb(88, 62, 92),
                                                   rgb(64, 64, 70),  rgb(186, 108, 60)};
@@ -540,7 +542,7 @@ std::vector<Solid> furniture(std::uint64_t seed) {
     return solids;
 }
 
-// The room with its solids, prepared for a camera.
+// Room with its solids, prepared for a camera.
 class Room {
 public:
     Room(const Camera& camera, std::uint64_t seed) : seed_(seed), solids_(furniture(seed)) {
@@ -572,7 +574,7 @@ public:
             if (solid.top <= row && row <= solid.bottom) row_.push_back(&solid);
     }
 
-    // Casts a ray of the selected row, at pixel `column`.
+    // Casts a ray in the selected row, at pixel `column`.
     Sample look(const Ray& ray, std::int64_t column) const {
         const Solid* nearest = nullptr;
         Face face = Face::front;
@@ -589,12 +591,12 @@ public:
     }
 
 private:
-    // Depth at which a ray crosses a plane of constant x or y.
+    // Returns the depth at which a ray crosses a plane of constant x or y.
     static Length depth_of(std::int64_t slope, Length plane) {
         return (slope > 0) == (plane > 0) && slope != 0 ? plane * 65536 / slope : std::numeric_limits<Length>::max();
     }
 
-    // Depth of the wall, floor or ceiling that a ray hits.
+    // Returns the depth of the wall, floor or ceiling that a ray hits.
     static Length wall_depth(const Ray& ray) {
         return std::min({back_z, depth_of(ray.x, left_x), depth_of(ray.x, right_x), depth_of(ray.y, floor_y),
                          depth_of(ray.y, ceiling_y)});
@@ -605,7 +607,7 @@ private:
         const auto within = [](Length value, Length from, Length to) { return from <= value && value <= to; };
         const auto front = ray.at(solid.z0);
         if (solid.z0 < z && within(front.x, solid.x0, solid.x1) && within(front.y, solid.y0, solid.y1)) {
-            // Inside the ellipse equation, scaled to 1024.
+            // The point must satisfy the ellipse equation, scaled to 1024.
             if (solid.ellipse) {
                 const auto dx = (2 * front.x - solid.x0 - solid.x1) * 1024 / (solid.x1 - solid.x0);
                 const auto dy = (2 * front.y - solid.y0 - solid.y1) * 1024 / (solid.y1 - solid.y0);
@@ -626,7 +628,7 @@ private:
             face = which;
             return true;
         };
-        // Only the faces towards the centre of the view are visible.
+        // Only the faces that point to the centre of the view are visible.
         bool met = false;
         if (solid.x0 > 0) met |= try_face(depth_of(ray.x, solid.x0), Face::side);
         if (solid.x1 < 0) met |= try_face(depth_of(ray.x, solid.x1), Face::side);
@@ -635,7 +637,7 @@ private:
         return met;
     }
 
-    // Inverse-square falloff: 256 at the source, half of that at distance `half`.
+    // Returns the inverse-square falloff of a light: 256 at the source, half of that at distance `half`.
     static std::int64_t falloff(const Point& from, const Point& to, Length half) {
         const auto x = (from.x - to.x) >> 4, y = (from.y - to.y) >> 4, z = (from.z - to.z) >> 4;
         const auto squared = x * x + y * y + z * z;
@@ -643,7 +645,7 @@ private:
         return 256 * scale / (scale + squared);
     }
 
-    // Darkening of a surface near a corner, by the distance to it.
+    // Returns the darkening of a surface near a corner, by the distance to the corner.
     static std::int64_t corner_shade(Length distance) {
         constexpr Length reach = 700 * mm;
         if (distance >= reach) return 0;
@@ -651,7 +653,7 @@ private:
         return near * near * 34 >> 16;
     }
 
-    // Colour of a surface with brightness `level` (256 is full) under daylight, the lamp and ambient light.
+    // Returns the colour of a surface with brightness `level` (256 is full) under daylight, the lamp and ambient light.
     static Colour light(const Colour& colour, const Point& point, std::int64_t level) {
         const auto day = falloff(window_middle, point, 3900 * mm);
         const auto lamp = falloff(lamp_bulb, point, 900 * mm);
@@ -661,13 +663,13 @@ private:
                 colour.r * strength.r * level >> 12};
     }
 
-    // Colour of a light source.
+    // Returns the colour of a light source.
     static Colour bright(const Colour& colour) { return colour.lit(16 * 256); }
 
-    // Contribution of direct sunlight.
+    // Returns the contribution of direct sunlight.
     static Colour sunlit(const Colour& colour, std::int64_t strength) { return colour.lit(strength >> 12); }
 
-    // Strength of the sun at a point, 0 to 256: follows the sun's ray back to the window in the left wall.
+    // Returns the strength of the sun at a point, 0 to 256: follows the sun's ray back to the window in the left wall.
     static std::int64_t sun(const Point& point) {
         const auto travelled = point.x - left_x;
         const auto y = point.y - travelled * 62 / 100;
@@ -678,7 +680,7 @@ private:
         return std::clamp<std::int64_t>(std::min(edge, bar) * 256 / (36 * mm), 0, 256);
     }
 
-    // Wooden floor with the rug, shadows of the furniture and the sun.
+    // Samples the wooden floor with the rug, the shadows of the furniture and the sun.
     Sample floor(const Point& point) const {
         // Planks run along z, each row shifted by its own offset.
         constexpr Length plank_width = 150 * mm, plank_length = 1300 * mm;
@@ -712,7 +714,7 @@ private:
         return {light(colour, point, level) + sunlit(colour, level * sunlight * 120), thing};
     }
 
-    // Darkness below and around furniture on the floor, 0 to 256.
+    // Returns the darkness of the floor below and around furniture, 0 to 256.
     std::int64_t contact_shadow(const Point& point) const {
         constexpr Length reach = 260 * mm;
         std::int64_t shadow = 0;
@@ -722,7 +724,7 @@ private:
             const auto distance = dx + dz;
             if (distance >= reach) continue;
             const auto near = (reach - distance) * 256 / reach;
-            // A solid higher above the floor casts a weaker shadow.
+            // The higher a solid is above the floor, the weaker its shadow.
             const auto strength = 110 - (floor_y - solid.y1) / mm * 60 / 380;
             shadow = std::max(shadow, near * near * strength >> 16);
         }
@@ -731,7 +733,7 @@ private:
 
     static bool inside(Length value, Length from, Length to) { return value > from && value < to; }
 
-    // Back wall with a skirting board and two pictures.
+    // Samples the back wall with a skirting board and two pictures.
     Sample back_wall(const Point& point) const {
         const auto height = floor_y - point.y;
         auto level = 236 - corner_shade(height) - corner_shade(point.y - ceiling_y) - corner_shade(point.x - left_x) -
@@ -744,7 +746,7 @@ private:
         return {light(rgb(170, 188, 182), point, level), 9};
     }
 
-    // A framed picture on the back wall; thing 0 outside of it.
+    // Samples a framed picture on the back wall; returns thing 0 outside of it.
     Sample picture(const Point& point, int x0, int x1, int height0, int height1, std::uint32_t thing) const {
         const auto left = x0 * mm, right = x1 * mm, bottom = floor_y - height0 * mm, top = floor_y - height1 * mm;
         if (!inside(point.x, left, right) || !inside(point.y, top, bottom)) return {};
@@ -768,7 +770,7 @@ private:
         return {light(colour, point, 236), part};
     }
 
-    // Left wall with the window, or right wall with the door.
+    // Samples the left wall with the window, or the right wall with the door.
     Sample side_wall(const Point& point) const {
         const bool left = point.x < 0;
         const auto height = floor_y - point.y;
@@ -811,7 +813,7 @@ private:
         return {light(cream, point, level) + sunlit(cream, level * sunlight * 60), left ? 70'003U : 70'004U};
     }
 
-    // Colour of a solid by its finish.
+    // Samples a solid, with a colour that depends on its finish.
     Sample solid_sample(const Solid& solid, Face face, const Point& point) const {
         const auto number = static_cast<std::uint32_t>(&solid - solids_.data());
         const auto thing = 80'000 + number * 4 + static_cast<std::uint32_t>(face);
@@ -833,7 +835,7 @@ private:
                 break;
             }
             case Finish::books: {
-                // A band of lettering on a rounded spine.
+                // A book has a band of lettering on a rounded spine.
                 const auto height = (solid.y1 - point.y) * 256 / (solid.y1 - solid.y0);
                 const auto across = (point.x - solid.x0) * 256 / (solid.x1 - solid.x0);
                 level -= std::abs(across - 110) * 50 / 128;
@@ -859,8 +861,8 @@ private:
 
     std::uint64_t seed_;
     std::vector<Solid> solids_;
-    std::vector<Solid> standing_;    // on the floor or slightly above it
-    std::vector<const Solid*> row_;  // see enter_row()
+    std::vector<Solid> standing_;    // solids that stand on the floor or slightly above it
+    std::vector<const Solid*> row_;  // solids that are visible in the current row; see enter_row()
 };
 
 }  // namespace
@@ -872,12 +874,12 @@ void paint_room(const Camera& camera, std::uint64_t seed, HostView<std::uint8_t>
     const auto ray = [&](int x, int y, int x_16, int y_16) {
         return Ray{camera.slope_x(std::int64_t{x} * 16 + x_16), camera.slope_y(std::int64_t{y} * 16 + y_16)};
     };
-    // One ray per pixel, then 16 for pixels with a neighbour that shows another thing.
+    // Cast one ray per pixel, then 16 for pixels with a neighbour that shows another thing.
     std::vector<std::uint32_t> things(static_cast<std::size_t>(width) * 3);
     const auto things_of = [&](int y) { return things.data() + static_cast<std::ptrdiff_t>(y % 3) * width; };
     const auto paint = [&](int x, int y, const Colour& colour) {
         auto* pixel = image.row(0, y) + std::ptrdiff_t{x} * 3;
-        // Dither by less than a level, so that soft gradients show no steps.
+        // Dither by less than a level, so that soft gradients have no visible steps.
         const auto grain = static_cast<std::int64_t>(
             hash(seed, 11, static_cast<std::uint64_t>(x), static_cast<std::uint64_t>(y)) >> 60);
         pixel[0] = to_byte((colour.b + grain) >> 4);
@@ -914,18 +916,18 @@ void paint_room(const Camera& camera, std::uint64_t seed, HostView<std::uint8_t>
 
 }  // namespace framewire::synth
 
-// The synthetic camera as a Source: a static room, moving figures and sensor noise. All arithmetic is in integers, so
-// a text gives the same bytes on every machine, on the CPU and on a GPU.
+// The synthetic camera as a Source: a static room, moving figures and sensor noise. All arithmetic is in integers, so a
+// source text gives the same bytes on every machine, on the CPU and on a GPU.
 //
 //    room (once) + figures (per frame, on the CPU) = picture;  picture + noise (CPU or GPU) = frame
 
 namespace framewire {
 namespace {
 
-constexpr double noise_unit = 1000;  // noise is configured in 1/1000 level
+constexpr double noise_unit = 1000;  // noise is configured in 1/1000 of a level
 
-// The picture (room and figures) is drawn on the CPU for each frame; noise is added on the CPU or, if the frame has a
-// GPU, there.
+// Source that draws the picture (room and figures) on the CPU for each frame. Noise is added on the GPU if the frame
+// has one, otherwise on the CPU.
 class SynthSource final : public Source {
 public:
     SynthSource(SourceInfo info, std::uint64_t seed, std::int64_t noise_thousandths, int objects,
@@ -943,7 +945,7 @@ public:
         copy(std::as_const(room_).view(), picture_.view());
     }
 
-    // A source that is destroyed before its end still completes the file of true boxes.
+    // Completes the file of true boxes, even if the source is destroyed before its end.
     ~SynthSource() override {
         try {
             finish_truth();
@@ -973,7 +975,7 @@ public:
     }
 
 private:
-    // Draws the next picture; add_noise(picture) makes the frame from it.
+    // Draws the next picture; add_noise(picture) turns it into the frame.
     template <class AddNoise>
     bool next(FrameTime& time, AddNoise&& add_noise) {
         if (stop_.stop_requested()) return false;
@@ -1006,7 +1008,7 @@ private:
         truth_->mark_whole();
     }
 
-    // Completes the file of true boxes. Because it consists of lines, it is complete at any end of the source.
+    // Completes the file of true boxes. The file consists of lines, so it is complete wherever the source ends.
     void finish_truth() {
         if (!truth_) return;
         truth_->finish(stop_.stop_requested() ? Ending::broken_off : Ending::complete);
@@ -1016,17 +1018,17 @@ private:
     SourceInfo info_;
     std::stop_token stop_;
     HostImage room_;
-    HostImage picture_;  // the room with the figures
+    HostImage picture_;  // room with the figures
     synth::Figures figures_;
     synth::SensorNoise noise_;
     std::optional<synth::NoisyOnGpu> on_gpu_;  // created by the first frame that has a GPU
     const synth::Figures::Rows nothing_;
-    synth::Figures::Rows changed_;  // rows that changed since the last upload; at first all
+    synth::Figures::Rows changed_;  // rows that changed since the last upload; initially all
     std::optional<OutputFile> truth_;
     std::int64_t index_ = 0;
 };
 
-// All parameters have defaults, so "synth" alone is a valid source.
+// Opens the synthetic camera. All parameters have defaults, so "synth" alone is a valid source.
 std::unique_ptr<Source> open_synth_source(const SourceCall& call, const SourceOptions& options) {
     const auto& values = call.values;
     const auto [width, height] = values.size("size");
@@ -1045,7 +1047,7 @@ std::unique_ptr<Source> open_synth_source(const SourceCall& call, const SourceOp
 
 }  // namespace
 
-// The table entry for the synthetic camera.
+// Returns the table entry for the synthetic camera.
 SourceKind synth_source() {
     using Type = ParameterInfo::Type;
     return {

@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <vector>
 
-// Integer arithmetic of the synthetic camera. It gives the same results on every machine, independent of libm.
+// Integer arithmetic of the synthetic camera. Results are the same on every machine, independent of libm.
 
 namespace framewire::synth {
 
-/// 64 well-mixed bits from a key (the finalizer of SplitMix64, Steele et al. 2014).
+/// Returns 64 well-mixed bits for a key (the finalizer of SplitMix64, Steele et al. 2014).
 FRAMEWIRE_HOST_DEVICE constexpr std::uint64_t hash(std::uint64_t key) {
     key += 0x9e3779b97f4a7c15u;
     key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -20,24 +20,24 @@ FRAMEWIRE_HOST_DEVICE constexpr std::uint64_t hash(std::uint64_t key) {
     return key ^ (key >> 31);
 }
 
-/// Hash of several keys.
+/// Returns the hash of several keys.
 template <class... Keys>
 FRAMEWIRE_HOST_DEVICE constexpr std::uint64_t hash(std::uint64_t first, std::uint64_t second, Keys... others) {
     return hash(hash(first) ^ second, static_cast<std::uint64_t>(others)...);
 }
 
-/// Pseudo-random number from 0 to count - 1, from a hash.
+/// Returns a pseudo-random number from 0 to count - 1, derived from a hash.
 constexpr std::int64_t pick(std::uint64_t key, std::int64_t count) {
     return static_cast<std::int64_t>((key >> 33) % static_cast<std::uint64_t>(count));
 }
 
-/// Quotient rounded towards negative infinity; the divisor must be positive.
+/// Returns the quotient rounded towards negative infinity; the divisor must be positive.
 constexpr std::int64_t floor_divide(std::int64_t numerator, std::int64_t divisor) {
     const auto quotient = numerator / divisor;
     return numerator % divisor < 0 ? quotient - 1 : quotient;
 }
 
-/// Integer square root, rounded down; 0 for negative values. Exact below 2^62.
+/// Returns the integer square root, rounded down; 0 for negative values. Exact below 2^62.
 constexpr std::int64_t square_root(std::int64_t value) {
     if (value <= 0) return 0;
     std::int64_t root = 0;
@@ -46,7 +46,7 @@ constexpr std::int64_t square_root(std::int64_t value) {
     return root;
 }
 
-/// 4096 * sin(turn), where a full turn is 65536, within 0.2 % (Bhaskara I's rational approximation).
+/// Returns 4096 * sin(turn), where a full turn is 65536, within 0.2 % (Bhaskara I's rational approximation).
 constexpr std::int64_t sine(std::int64_t turn) {
     const std::int64_t phase = turn & 0xffff;
     const std::int64_t half = phase & 0x7fff;
@@ -55,7 +55,7 @@ constexpr std::int64_t sine(std::int64_t turn) {
     return phase & 0x8000 ? -value : value;
 }
 
-/// Value noise from 0 to 255: random values on a grid of cell_x by cell_y, smoothly interpolated.
+/// Returns value noise from 0 to 255: random values on a grid of cell_x by cell_y, smoothly interpolated.
 inline std::int64_t smooth_noise(std::uint64_t seed, std::int64_t x, std::int64_t y, std::int64_t cell_x,
                                  std::int64_t cell_y) {
     const auto column = floor_divide(x, cell_x);
@@ -81,12 +81,12 @@ struct Colour {
     std::int64_t g = 0;
     std::int64_t r = 0;
 
-    /// The colour scaled by `level` / 256.
+    /// Returns the colour scaled by `level` / 256.
     constexpr Colour lit(std::int64_t level) const { return {b * level >> 8, g * level >> 8, r * level >> 8}; }
     constexpr Colour operator+(const Colour& other) const { return {b + other.b, g + other.g, r + other.r}; }
 };
 
-/// Linear interpolation from `from` (share 0) to `to` (share 256).
+/// Interpolates linearly from `from` (share 0) to `to` (share 256).
 constexpr Colour mix(const Colour& from, const Colour& to, std::int64_t share) {
     return {from.b + ((to.b - from.b) * share >> 8), from.g + ((to.g - from.g) * share >> 8),
             from.r + ((to.r - from.r) * share >> 8)};
@@ -94,7 +94,7 @@ constexpr Colour mix(const Colour& from, const Colour& to, std::int64_t share) {
 
 constexpr Colour rgb(int r, int g, int b) { return {b, g, r}; }
 
-/// Clamps to 0..255.
+/// Clamps a value to 0..255.
 constexpr std::uint8_t to_byte(std::int64_t value) {
     return static_cast<std::uint8_t>(std::clamp<std::int64_t>(value, 0, 255));
 }
@@ -121,13 +121,13 @@ public:
     int width_px() const { return static_cast<int>(width_px_); }
     int height_px() const { return static_cast<int>(height_px_); }
 
-    /// Slopes (times 65536) of the ray through a point of the picture, whose coordinates are in 1/16 pixel.
+    /// Returns the slopes (times 65536) of the ray through a point of the picture, whose coordinates are in 1/16 pixel.
     std::int64_t slope_x(std::int64_t x_16) const { return (x_16 - std::int64_t{8} * width_px_) * 65536 / focal_; }
     std::int64_t slope_y(std::int64_t y_16) const {
         return (y_16 - std::int64_t{16} * height_px_ * 2 / 5) * 65536 / focal_;
     }
 
-    /// Projects a point of the room to the picture, in 1/16 pixel.
+    /// Projects a point in the room to the picture, in 1/16 pixel.
     std::int64_t picture_x(std::int64_t x, std::int64_t z) const {
         return x * focal_ / z + std::int64_t{8} * width_px_;
     }
@@ -135,20 +135,20 @@ public:
         return y * focal_ / z + std::int64_t{16} * height_px_ * 2 / 5;
     }
 
-    /// Half the width of the room that is visible at depth z.
+    /// Returns half the width of the room that is visible at depth z.
     std::int64_t half_width(std::int64_t z) const { return z * 8 * width_px_ / focal_; }
 
 private:
     std::int64_t width_px_;
     std::int64_t height_px_;
-    std::int64_t focal_;  // in 1/16 pixel
+    std::int64_t focal_;  // focal length in 1/16 pixel
 };
 
 /// Largest number of figures.
 inline constexpr int most_figures = 64;
 
 /// Moving objects in the room: people, cats, balls, balloons and cleaning robots, on routes that depend on the seed.
-/// All start outside the picture, so that the first frame shows the empty room. Use an object from one thread.
+/// All figures start outside the picture, so that the first frame shows the empty room. Use an object from one thread.
 class Figures {
 public:
     Figures(const Camera& camera, std::uint64_t seed, int count);
@@ -163,15 +163,15 @@ public:
     struct Rows {
         int begin = 0, end = 0;
     };
-    /// Rows that contain all changes of the last call; empty if nothing changed.
+    /// Returns the rows that contain all changes of the last call; empty if nothing changed.
     const Rows& changed_rows() const { return changed_; }
 
 private:
     enum class Kind { person, cat, ball, balloon, robot };
-    // A point of a route and the time of arrival.
+    // Point of a route and the time of arrival.
     struct Stop {
         std::int64_t x, z;
-        std::int64_t at_us;  // from the start of the route
+        std::int64_t at_us;  // time from the start of the route
     };
     // Properties of a figure that do not change.
     struct Figure {
@@ -179,14 +179,14 @@ private:
         Kind kind = Kind::person;
         std::uint64_t key = 0;
         std::int64_t start_us = 0;
-        std::vector<Stop> route;  // closed: ends where it begins
+        std::vector<Stop> route;  // closed route: ends where it begins
     };
-    // A figure at one time.
+    // Position and stride of a figure at one time.
     struct Pose {
         const Figure* figure = nullptr;
         std::int64_t x = 0, z = 0;
         int direction = 1;        // 1: to the right, -1: to the left
-        std::int64_t stride = 0;  // a full turn of 65536 every two steps
+        std::int64_t stride = 0;  // phase of the walk: a full turn of 65536 every two steps
     };
     // Area of the picture in pixels.
     struct Rectangle {
@@ -195,7 +195,7 @@ private:
 
     // Derives a figure from the seed.
     Figure make_figure(int number, std::uint64_t seed) const;
-    // Position and stride at a time.
+    // Returns position and stride at a time.
     Pose pose_at(const Figure& figure, std::int64_t time_us) const;
     // Erases the figures of the previous frame.
     void restore(HostView<const std::uint8_t> room, HostView<std::uint8_t> picture);
@@ -209,7 +209,7 @@ private:
     void draw_cat(const Pose& pose);
     // Darkens the floor below the figure.
     void draw_shadow(std::int64_t radius);
-    // Lengths in the room: x from the centre of the figure, heights above the floor.
+    // These take lengths in the room: x from the centre of the figure, heights above the floor.
     void ellipse(std::int64_t x, std::int64_t height, std::int64_t radius_x, std::int64_t radius_y,
                  const Colour& colour);
     void limb(std::int64_t x0, std::int64_t height0, std::int64_t width0, std::int64_t x1, std::int64_t height1,
@@ -220,12 +220,12 @@ private:
     Camera camera_;
     std::vector<Figure> figures_;
     std::vector<Pose> poses_;         // poses of this frame, furthest first
-    std::vector<Rectangle> touched_;  // for each pose, the area that was drawn on
+    std::vector<Rectangle> touched_;  // area that was drawn on, for each pose
     Rows changed_;
     std::vector<Component> truth_;
-    HostImage owner_;                 // for each pixel the id of the visible figure, or 0
-    HostView<std::uint8_t> picture_;  // while drawing
-    const Pose* pose_ = nullptr;      // while drawing
+    HostImage owner_;                 // id of the visible figure for each pixel, or 0
+    HostView<std::uint8_t> picture_;  // picture that is being drawn
+    const Pose* pose_ = nullptr;      // pose that is being drawn
 };
 
 /// Paints the static room: walls, wooden floor, furniture, light from a window and a lamp. `seed` varies the wood

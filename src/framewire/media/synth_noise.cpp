@@ -4,12 +4,12 @@
 
 #include <cstddef>
 
-// Compiled with -O3, so that the compiler vectorizes the loop.
+// This file is compiled with -O3, so that the compiler vectorizes the loop.
 
 namespace framewire::synth {
 namespace {
 
-// One row: out = clamp(clean + noise).
+// Computes one row: out = clamp(clean + noise).
 void add_row(const std::uint8_t* __restrict clean, const std::int8_t* __restrict noise, std::uint8_t* __restrict out,
              std::ptrdiff_t bytes) {
     for (std::ptrdiff_t at = 0; at < bytes; ++at) {
@@ -37,8 +37,8 @@ SensorNoise::SensorNoise(std::uint64_t seed, std::int64_t sigma_thousandths) : s
     }
 }
 
-// Each row starts at a hashed position of the table: frames differ although the table is made only once, and rows can
-// be computed in any order.
+// Adds the noise of a frame. Each row starts at a hashed position of the table: frames differ although the table is
+// made only once, and rows can be computed in any order.
 void SensorNoise::add(HostView<const std::uint8_t> clean, std::int64_t frame, HostView<std::uint8_t> out) const {
     if (table_.empty()) {
         copy(clean, out);

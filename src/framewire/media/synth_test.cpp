@@ -64,7 +64,7 @@ TEST(Noise, HasTheRequestedDeviationAndNoBias) {
 class SynthOnBackends : public kit::BackendTest {};
 FRAMEWIRE_ON_EVERY_BACKEND(SynthOnBackends);
 
-// Odd widths, and the strides of the GPU's memory.
+// The sizes include odd widths, and GPU memory has its own strides.
 TEST_P(SynthOnBackends, CapturedFramesEqualReadFrames) {
     auto& executor = kit::executor(GetParam());
     for (const auto* text : {"synth:size=321x181:frames=90:objects=9", "synth:size=64x48:noise=0:objects=3:frames=40",
@@ -77,7 +77,7 @@ TEST_P(SynthOnBackends, CapturedFramesEqualReadFrames) {
         FrameTime time, time_captured;
         int number = 0;
         for (; read->read(want.view(), time); ++number) {
-            // Some frames are read on the host in between: then the picture on the GPU is outdated.
+            // Read some frames on the host in between, which leaves the picture on the GPU outdated.
             if (number % 7 == 3) {
                 ASSERT_TRUE(captured->read(frame.fill_on_host(), time_captured));
             } else {
@@ -96,7 +96,7 @@ TEST_P(SynthOnBackends, CapturedFramesEqualReadFrames) {
     }
 }
 
-// The same bytes on every machine: a deliberate change of the picture changes this number.
+// The hash is the same on every machine; a deliberate change of the picture changes it.
 TEST(Synth, IsReproducible) {
     const auto reading = read_video("synth:size=320x180:frames=60");
     EXPECT_EQ(reading.frames.size(), 60U);
@@ -113,7 +113,7 @@ TEST(Synth, IsStaticWithoutFiguresAndNoise) {
     ASSERT_EQ(reading.frames.size(), 5U);
     for (const auto& frame : reading.frames) EXPECT_EQ(frame, reading.frames[0]);
     EXPECT_DOUBLE_EQ(reading.times[4].seconds, 0.08);
-    // A picture and not a plain surface: many colours, dark and bright ones.
+    // The picture must not be a plain surface: it has many colours, both dark and bright.
     std::set<std::uint8_t> values(reading.frames[0].begin(), reading.frames[0].end());
     EXPECT_GT(values.size(), 128U);
 }
@@ -147,7 +147,7 @@ TEST(Synth, WritesTheTrueBoxesOfMovingObjects) {
             for (int row = y; row < y + h; ++row)
                 for (int column = x; column < x + w; ++column) inside[static_cast<std::size_t>(row * 320 + column)] = 1;
         }
-        // All pixels that differ from the empty room by more than the detector's threshold are inside a box.
+        // All pixels that differ from the empty room by more than the detector's threshold must be inside a box.
         int outside = 0, changed = 0;
         for (std::size_t pixel = 0; pixel < inside.size(); ++pixel) {
             int difference = 0;
@@ -158,7 +158,7 @@ TEST(Synth, WritesTheTrueBoxesOfMovingObjects) {
             ++changed;
             outside += !inside[pixel];
         }
-        EXPECT_LE(outside, changed / 50) << "frame " << number;  // partly covered edge pixels
+        EXPECT_LE(outside, changed / 50) << "frame " << number;  // edge pixels that are partly covered
         EXPECT_GE(changed, line["objects"].empty() ? 0 : 1) << "frame " << number;
     }
     EXPECT_EQ(ids, (std::set<int>{1, 2, 3, 4, 5}));

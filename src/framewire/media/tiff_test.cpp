@@ -1,6 +1,6 @@
 #include "framewire/media/media_testing.hpp"
 
-// Forms of TIFF made by ImageMagick, whose rendering is the reference.
+// TIFF variants written by ImageMagick, whose rendering is the reference.
 
 namespace framewire {
 namespace {
@@ -17,7 +17,7 @@ protected:
         EXPECT_TRUE(convert((folder_ / "c.png") + " -colorspace Gray -depth 8 " + (folder_ / "g.png")));
     }
 
-    // Difference from ImageMagick's rendering of the same file.
+    // Returns the difference from ImageMagick's rendering of the same file.
     double difference(const std::string& path, const std::string& page = "") const {
         EXPECT_TRUE(convert(path + page +
                             " -background black -alpha remove -alpha off -depth 8 PNG24:" + (folder_ / "want.png")));
@@ -65,7 +65,7 @@ TEST_F(TiffForms, ReadsRareForms) {
         }
     ASSERT_TRUE(convert((folder_ / "c.png") + tiles + "TIFF64:" + (folder_ / "big.tif")));
     EXPECT_EQ(difference(folder_ / "big.tif"), 0) << "BigTIFF";
-    // Detected by content, not by name.
+    // TIFF is detected by content, not by name.
     std::filesystem::copy(folder_ / "big.tif", folder_ / "big.jpg");
     std::filesystem::copy(folder_ / "big.tif", folder_ / "big");
     EXPECT_EQ(read_video(folder_ / "big.jpg").frames, read_video(folder_ / "big.tif").frames);
@@ -102,7 +102,7 @@ TEST_F(TiffForms, ReadsCmykAsColour) {
     }
 }
 
-// Half of the last tile of each row is outside of the picture.
+// Half of the last tile of each row lies outside the picture.
 TEST_F(TiffForms, ReadsGrayTilesOfEveryDepth) {
     for (const std::string how : {"-depth 2", "-depth 4", "-depth 8", "-depth 16"})
         for (const auto* form : {" ", " -define tiff:tile-geometry=64x64 "}) {
@@ -130,13 +130,13 @@ TEST_F(TiffForms, CorruptTilesAreLost) {
     const auto path = folder_ / "a.tif";
     ASSERT_TRUE(convert((folder_ / "c.png") + " -compress Zip -define tiff:tile-geometry=64x64 " + path));
     auto bytes = read_file(path);
-    // Corrupt from the first tile's start, where zlib is sure to notice.
+    // Corrupt the file from the start of the first tile, where zlib is sure to notice.
     for (std::size_t at = 8; at < 400; ++at) bytes[at] = static_cast<std::uint8_t>(at * 37);
     write_file(path, bytes.data(), bytes.size());
     EXPECT_EQ(read_video(path).error, ErrorCode::source_lost);
 }
 
-// A directory that declares more pixels than allowed.
+// The directory declares more pixels than allowed.
 TEST_F(TiffForms, RejectsSizesBeyondTheLimit) {
     ASSERT_TRUE(convert((folder_ / "c.png") + " " + (folder_ / "a.tif")));
     const auto reading = read_video(folder_ / "a.tif", {.max_pixels = 200 * 120 - 1});

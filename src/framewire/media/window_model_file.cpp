@@ -16,17 +16,17 @@
 #include <utility>
 #include <vector>
 
-// Reads linear models that OpenCV saved as YAML and converts them to framewire's weight order. Files are hostile until
-// parsed: their YAML is limited in size, and aliases are rejected.
+// Reads linear models that OpenCV saved as YAML and converts them to framewire's weight order. Files are treated as
+// hostile: their YAML is limited in size, and aliases are rejected.
 
 namespace framewire {
 namespace {
 
-// Limit on the text for the YAML parser, which needs a hundred times as much memory: enough for 100,000 weights.
+// Limit on the text for the YAML parser, which needs a hundred times as much memory; enough for 100,000 weights.
 constexpr std::size_t most_yaml_bytes = std::size_t{2} << 20;
 
 // Converts OpenCV's text to standard YAML: blanks the first line, which is not valid YAML, and drops the original
-// support vectors of a linear SVM. OpenCV merged those into one vector, and they make up most of the file.
+// support vectors of a linear SVM. OpenCV has merged these into one vector, but they make up most of the file.
 std::string as_yaml(std::string_view text, const std::string& name) {
     constexpr std::string_view left_out = "uncompressed_support_vectors:";
     std::string yaml;
@@ -78,7 +78,7 @@ void refuse_aliases(const std::string& yaml, const std::string& name) {
     parser.HandleNextDocument(refusal);
 }
 
-// One of OpenCV's serialized objects; accessors throw Error{no_input} if a key is missing or malformed.
+// Wraps one of OpenCV's serialized objects; accessors throw Error{no_input} if a key is missing or malformed.
 class Object {
 public:
     Object(const YAML::Node& node, const std::string& name) : node_(node), name_(name) {}
@@ -127,7 +127,7 @@ private:
     const std::string& name_;
 };
 
-// A size, width first.
+// Reads a size, width first.
 std::pair<int, int> sides(const Object& hog, const char* key) {
     const auto sides = hog.numbers(key);
     const auto allowed = [](double side) { return side >= 1 && side <= max_side_px && side == std::floor(side); };
@@ -135,7 +135,7 @@ std::pair<int, int> sides(const Object& hog, const char* key) {
     return {static_cast<int>(sides[0]), static_cast<int>(sides[1])};
 }
 
-// A size that must be square.
+// Reads a size that must be square.
 int square_side(const Object& hog, const char* key) {
     const auto [width, height] = sides(hog, key);
     if (width != height) hog.refuse("{} is {} x {}; only squares are supported", key, width, height);
@@ -144,21 +144,21 @@ int square_side(const Object& hog, const char* key) {
 
 // Rejects a model whose parameter differs from the only value that framewire supports.
 void require(const Object& hog, const char* key, double value, std::string_view meaning) {
-    if (!hog.has(key)) return;  // OpenCV's default, which equals ours
+    if (!hog.has(key)) return;  // OpenCV's default, which equals framewire's
     if (!(std::abs(hog.number(key) - value) <= 1e-6))
         hog.refuse("{} is {}; only {} is supported", key, hog.number(key), meaning);
 }
 
-// Reads what cv::HOGDescriptor::save() wrote.
+// Reads a model that cv::HOGDescriptor::save() wrote.
 WindowModel hog_model(const Object& hog, const std::string& name, const ParameterValues& asked) {
     WindowModel model;
     std::tie(model.width_px, model.height_px) = sides(hog, "winSize");
-    // Only the variant of the descriptor that framewire computes is accepted.
+    // Accept only the variant of the descriptor that framewire computes.
     const int cell = square_side(hog, "cellSize"), block = square_side(hog, "blockSize");
     const double bins = hog.number("nbins");
     require(hog, "histogramNormType", 0, "0 (L2Hys)");
     require(hog, "L2HysThreshold", 0.2, "0.2");
-    // A negative winSigma means a quarter of the block side, which is the only value here.
+    // A negative winSigma means a quarter of the block side, which is the only supported value.
     if (hog.has("winSigma") && !(hog.number("winSigma") < 0))
         require(hog, "winSigma", block / 4.0, fmt::format("{} (a quarter of blockSize)", block / 4.0));
     if (square_side(hog, "blockStride") != cell)
@@ -195,7 +195,7 @@ WindowModel hog_model(const Object& hog, const std::string& name, const Paramete
     return model;
 }
 
-// Reads what cv::ml::SVM::save() wrote. The decision function is sum(alpha K(support vector, x)) - rho. For
+// Reads a model that cv::ml::SVM::save() wrote. The decision function is sum(alpha K(support vector, x)) - rho. For
 // classification it is positive for the first of class_labels, which ascend (SVMImpl::predict counts a vote for that
 // label); for regression it is the value itself.
 WindowModel svm_model(const Object& svm, const std::string& name, WindowModel like) {
@@ -233,7 +233,7 @@ WindowModel svm_model(const Object& svm, const std::string& name, WindowModel li
         for (std::size_t value = 0; value < sum.size(); ++value) sum[value] += sign * alpha[i] * vector[value];
     }
     sum.push_back(-sign * function.number("rho"));
-    // With the bias appended, a vector that is one value short has the right length: reject it here.
+    // With the bias appended, a vector that is one value too short would have the right length: reject it here.
     if (static_cast<std::int64_t>(sum.size()) == window_shape(like).count())
         svm.refuse("its vectors have {} values, one too few", sum.size() - 1);
     return with_weights(std::move(like), {sum.begin(), sum.end()}, name);
@@ -310,7 +310,7 @@ std::vector<float> parse_text(std::string_view text, const std::string& name) {
     return numbers;
 }
 
-// A file without numbers is not a model at all, which is a clearer message than a wrong count.
+// Rejects a file without numbers: "not a model" is a clearer message than a wrong count.
 void require_some(const std::vector<float>& numbers, const std::string& name) {
     if (numbers.empty()) fail(ErrorCode::no_input, "{} is not a model: it has no numbers", name);
 }
@@ -362,7 +362,7 @@ void write_window_model(const std::filesystem::path& path, const WindowModel& mo
     file.finish();
 }
 
-// Accepts a leading '+', which std::from_chars() does not.
+// Parses a number. Accepts a leading '+', which std::from_chars() does not.
 std::optional<double> parse_number(std::string_view word) {
     if (word.starts_with('+') && !word.starts_with("+-")) word.remove_prefix(1);
     return number_in<double>(word);

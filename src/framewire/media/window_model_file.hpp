@@ -26,10 +26,10 @@ WindowModel parse_opencv_model(std::string_view text, const std::string& name, W
 /// - OpenCV's YAML of a linear cv::ml::SVM (the larger of its two labels is the positive class);
 /// - OpenCV's YAML of a cv::HOGDescriptor with its SVMDetector.
 ///
-/// The last one, and a .npy with such a text, specify window and descriptor themselves; they must match `asked`,
-/// values of window_parameter() and hog_fields(). OpenCV's weights are reordered from its layout (columns of blocks,
-/// columns of cells) into framewire's. For the other formats window and descriptor are those of `like`, whose weights
-/// and bias are ignored, and the weights are in framewire's order.
+/// A cv::HOGDescriptor, and a .npy with a description, specify window and descriptor themselves; these must match
+/// `asked`, values of window_parameter() and hog_fields(). OpenCV's weights are reordered from its layout (columns of
+/// blocks, columns of cells) into framewire's. For the other formats window and descriptor are those of `like`, whose
+/// weights and bias are ignored, and the weights are in framewire's order.
 /// Throws Error{no_input} if the file does not exist or has none of these formats, and Error{usage} if the number of
 /// weights does not match the window's descriptor, if the file describes a descriptor that framewire does not compute,
 /// or if it contradicts `asked`. A stop request ends the wait for a pipe with Error{no_input}.
@@ -40,8 +40,8 @@ WindowModel read_window_model(const std::filesystem::path& path, WindowModel lik
 WindowModel parse_window_model(std::span<const std::uint8_t> bytes, const std::string& name, WindowModel like,
                                const ParameterValues& asked = {});
 
-/// Writes a .npy with two arrays in sequence: weights and bias, one-dimensional float32 with the bias last, which
-/// numpy.load() returns; and a text, description(model). The file gets its name only when it is complete. Throws as
+/// Writes a .npy with two arrays in sequence: first weights and bias, one-dimensional float32 with the bias last, which
+/// numpy.load() returns; then a text, description(model). The file gets its name only when it is complete. Throws as
 /// validate() does, and Error{io}.
 void write_window_model(const std::filesystem::path& path, const WindowModel& model, OutputFileOptions options = {});
 
@@ -51,7 +51,7 @@ void write_window_model(const std::filesystem::path& path, const WindowModel& mo
 
 namespace framewire {
 
-/// Parses all of `word` as a number, independent of the locale; nullopt if it is not one.
+/// Parses all of `word` as a number, independent of the locale; nullopt if it is not a number.
 std::optional<double> parse_number(std::string_view word);
 
 /// Returns `like` with the weights in `numbers`, optionally followed by the bias (default 0). `name` is the file's

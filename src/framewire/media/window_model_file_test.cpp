@@ -15,7 +15,7 @@ namespace {
 
 using namespace testing;
 
-// A window of 3 x 4 cells: 2 columns and 3 rows of blocks with 4 cells of 2 bins each: 48 weights.
+// Returns a window of 3 x 4 cells with 2 columns and 3 rows of blocks, each with 4 cells of 2 bins: 48 weights.
 WindowModel small_window() { return {.hog = {.bins = 2, .norm = HogNorm::l2hys}, .width_px = 24, .height_px = 32}; }
 
 std::vector<float> ascending(std::size_t count) {
@@ -45,7 +45,7 @@ TEST(WindowModelFile, ReadsBackNpy) {
     EXPECT_EQ(folder.names(), std::vector<std::string>{"model.npy"});
 }
 
-// Parameter values as from the command line.
+// Returns parameter values as from the command line.
 ParameterValues asked_for(std::initializer_list<std::pair<const char*, const char*>> given) {
     ParameterValues asked;
     for (const auto& [name, value] : given) asked.add(name, value);
@@ -58,7 +58,7 @@ std::string refusal_of(const Bytes& file, const ParameterValues& asked) {
     return message;
 }
 
-// A window that differs from the default in every parameter.
+// Returns a window that differs from the default in every parameter.
 WindowModel unlike_default() {
     WindowModel model{.hog = {.gradient = HogGradient::central,
                               .cell = 4,
@@ -82,7 +82,7 @@ TEST(WindowModelFile, StoresTheDescriptionOfItsWindow) {
     EXPECT_EQ(read.bias, model.bias);
     EXPECT_EQ(description(read), description(model));
     EXPECT_EQ(description(model), "window=12x32:gradient=central:cell=4:bins=2:signed=1:norm=l2:block=1");
-    // As NumPy reads two arrays from one file.
+    // NumPy reads two arrays from one file in the same way.
     const auto bytes = read_file(folder / "model.npy");
     const auto [weights, behind] = parse_first_npy(bytes, "model.npy");
     EXPECT_EQ(weights.shape, std::vector<std::int64_t>{49});
@@ -105,7 +105,7 @@ TEST(WindowModelFile, RejectsAnotherWindowThanRequested) {
     EXPECT_NE(refusal_of(file, asked_for({{"norm", "l2hys"}})).find("norm l2"), std::string::npos);
 }
 
-// A file without a description, as older versions wrote it, has the requested window.
+// Files without a description, which older versions wrote, have the requested window.
 TEST(WindowModelFile, WithoutADescriptionHasTheRequestedWindow) {
     const TemporaryFolder folder;
     NpyFile file(folder / "old.npy", {49}, false);
@@ -118,7 +118,7 @@ TEST(WindowModelFile, WithoutADescriptionHasTheRequestedWindow) {
     EXPECT_EQ(read.weights, ascending(48));
 }
 
-// The part after `numbers` float32 weights.
+// Returns a file with `numbers` float32 weights and `behind` after them.
 std::string npy_with(std::size_t numbers, const std::string& behind) {
     const auto values = ascending(numbers);
     return npy_header("<f4", {static_cast<std::int64_t>(numbers)}) +
@@ -138,7 +138,7 @@ TEST(WindowModelFile, ReadsTextWithComments) {
     EXPECT_EQ(without.bias, 0);
 }
 
-// As cv::HOGDescriptor::save() writes it.
+// Returns the text that cv::HOGDescriptor::save() writes.
 std::string opencv_hog(const std::vector<float>& numbers, const std::string& block_stride = "[ 8, 8 ]",
                        const std::string& more = "") {
     return fmt::format(
@@ -149,14 +149,14 @@ std::string opencv_hog(const std::vector<float>& numbers, const std::string& blo
         block_stride, more, fmt::join(numbers, ",\n       "));
 }
 
-// The same text with one value replaced.
+// Returns the same text with one value replaced.
 std::string opencv_hog_with(const std::string& key, const std::string& value) {
     auto text = opencv_hog(ascending(48));
     const auto at = text.find(key + ":") + key.size() + 1;
     return text.replace(at, text.find('\n', at) - at, " " + value);
 }
 
-// Another Gaussian weighting of a block's pixels gives another descriptor; a negative winSigma is the default.
+// Another Gaussian weighting of a block's pixels would give another descriptor; a negative winSigma is the default.
 TEST(WindowModelFile, RejectsOtherWinSigmaFromOpenCv) {
     for (const auto* sigma : {"-1", "-1.", "4", "4.0000000001"})
         EXPECT_EQ(parse(opencv_hog_with("winSigma", sigma), WindowModel{}).weights.size(), 48u) << sigma;
@@ -175,7 +175,7 @@ TEST(WindowModelFile, ReadsWindowAndOrderOfOpenCvsHogDescriptor) {
     EXPECT_TRUE(model.hog.signed_gradients);
     EXPECT_EQ(model.hog.norm, HogNorm::l2hys);
     EXPECT_EQ(model.bias, -7);
-    // OpenCV's order by hand: a block is 8 numbers, its cells top left, bottom left, top right, bottom right; the
+    // OpenCV's order, by hand: a block is 8 numbers, its cells top left, bottom left, top right, bottom right; the
     // blocks go down the left column (starting with 1, 9, 17), then down the right one (25, 33, 41).
     const auto block = [](float first) {
         return std::vector<float>{first, first + 1, first + 4, first + 5, first + 2, first + 3, first + 6, first + 7};
@@ -188,7 +188,7 @@ TEST(WindowModelFile, ReadsWindowAndOrderOfOpenCvsHogDescriptor) {
     EXPECT_EQ(model.weights, ours);
 }
 
-// As cv::ml::SVM::save() writes it.
+// Returns the text that cv::ml::SVM::save() writes.
 std::string opencv_svm(const std::string& type, const std::string& labels, const std::string& vectors,
                        const std::string& function, const std::string& kernel = "LINEAR") {
     return fmt::format(
@@ -213,7 +213,7 @@ std::vector<float> times(float factor) {
     return numbers;
 }
 
-// sum(alpha x) - rho = 2 x (1 to 48) - 3 is positive for the first label.
+// The decision function, sum(alpha x) - rho = 2 x (1 to 48) - 3, is positive for the first label.
 TEST(WindowModelFile, OpenCvsSvmIsPositiveForTheLargerLabel) {
     const auto lower_first = parse(opencv_svm("C_SVC", "[ -1, 1 ]", one_vector, function));
     EXPECT_EQ(lower_first.weights, times(-2));
@@ -327,7 +327,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "rho"}),
     [](const auto& refused) { return refused.param.name; });
 
-// A few lines that expand to 10^9 values.
+// A few lines with aliases would expand to 10^9 values.
 TEST(WindowModelFile, RejectsAliases) {
     std::string yaml =
         "%YAML:1.0\n---\nopencv_ml_svm:\n   svmType: EPS_SVR\n   kernel:\n      type: LINEAR\n   row: &row [ 1";

@@ -16,7 +16,7 @@
 namespace framewire::e2e {
 namespace brokers {
 
-// Both are in /usr/sbin, which is not on every user's path.
+// Both programs are in /usr/sbin, which is not on every user's path.
 const std::string mosquitto = "/usr/sbin/mosquitto", nats = "/usr/sbin/nats-server";
 
 sockaddr_in loopback(int port) {
@@ -80,7 +80,7 @@ void Broker::kill() {
 }
 
 Mosquitto::Mosquitto(const std::string& more) {
-    // As root, Mosquitto would switch to another user, who cannot write here.
+    // If started by root, Mosquitto would switch to another user, who cannot write here.
     brokers::write(folder_ / "mosquitto.conf",
                    fmt::format("user root\nper_listener_settings false\npersistence true\npersistence_location {}/\n"
                                "autosave_interval 1\nautosave_on_changes true\nmax_queued_messages 0\n"
@@ -104,7 +104,7 @@ Nats::Nats() {
 
 std::vector<std::string> Nats::command() const { return {brokers::nats, "-c", folder_ / "nats.conf"}; }
 
-// The server writes a session to disk before it acknowledges the subscription to the client.
+// NATS writes a session to disk before it acknowledges the subscription to the client.
 bool Nats::keeps(const std::string&) const { return true; }
 
 Subscriber::Subscriber(const Broker& broker, const std::string& topic, const std::vector<std::string>& more) {

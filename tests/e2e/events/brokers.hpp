@@ -14,20 +14,20 @@ namespace framewire::e2e {
 /// Returns true if Mosquitto, its client programs and a NATS server are installed.
 bool brokers_are_installed();
 
-/// A real broker on its own loopback port that persists its state in a folder; after a kill and a restart it continues
-/// with that state.
+/// Broker on its own loopback port that persists its state in a folder; after a kill and a restart it continues with
+/// that state.
 class Broker {
 public:
     virtual ~Broker() = default;
 
     int port() const { return port_; }
     std::string url(const std::string& prefix) const;
-    /// Starts the broker and waits until it listens; a test failure if it does not.
+    /// Starts the broker and waits until it listens; fails the test if it does not.
     void start();
     /// Kills the broker with SIGKILL.
     void kill();
-    /// Returns true if the broker's files hold a subscription to this topic; without one it would not know the
-    /// subscription after a kill.
+    /// Returns true if the broker's files contain a subscription to this topic; otherwise the broker would lose the
+    /// subscription when it is killed.
     virtual bool keeps(const std::string& topic) const = 0;
 
 protected:
@@ -41,10 +41,10 @@ private:
     std::optional<Program> program_;
 };
 
-/// Eclipse Mosquitto, configured to write each change to its file immediately.
+/// Eclipse Mosquitto, configured to write each change to its files immediately.
 class Mosquitto final : public Broker {
 public:
-    /// `more` is appended to the configuration of the only listener.
+    /// `more` is appended to the configuration of the broker's only listener.
     explicit Mosquitto(const std::string& more = "allow_anonymous true\n");
     bool keeps(const std::string& topic) const override;
 
@@ -52,7 +52,7 @@ private:
     std::vector<std::string> command() const override;
 };
 
-/// A NATS server with JetStream and its MQTT listener.
+/// NATS server with JetStream and its MQTT listener.
 class Nats final : public Broker {
 public:
     Nats();
@@ -63,7 +63,7 @@ private:
 };
 
 /// Debian's mosquitto_sub with a persistent session and quality of service 1. A file collects the messages that it
-/// received.
+/// receives.
 class Subscriber {
 public:
     Subscriber(const Broker& broker, const std::string& topic, const std::vector<std::string>& more = {});
@@ -76,7 +76,7 @@ public:
     std::vector<nlohmann::json> events() const;
     /// Waits until this many messages have arrived; returns false after three minutes.
     bool wait_for(std::size_t messages) const;
-    /// Waits until events with this many different identities have arrived.
+    /// Waits until events with this many different identifiers have arrived.
     bool wait_for_events(std::size_t events) const;
 
 private:

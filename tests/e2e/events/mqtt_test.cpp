@@ -1,4 +1,5 @@
-// Events sent to real brokers: what the brokers receive, and that nothing is lost when they or framewire are killed.
+// Tests events with real brokers: which messages the brokers receive, and that nothing is lost when they or framewire
+// are killed.
 #include "e2e/events/brokers.hpp"
 #include "e2e/shell.hpp"
 #include "kit/needs.hpp"
@@ -26,7 +27,7 @@ protected:
     }
 };
 
-// A source in which something always moves, and in which the detector finds it from some frame on.
+// Source in which something always moves; the detector finds it from some frame on.
 const std::string busy_room = "synth:size=160x120:fps=20:noise=0:objects=3:seed=3";
 
 std::vector<std::string> serve(const std::string& broker, std::vector<std::string> more,
@@ -36,7 +37,7 @@ std::vector<std::string> serve(const std::string& broker, std::vector<std::strin
     return framewire(std::move(more));
 }
 
-// Counts how often each event identity occurs.
+// Counts how often each event identifier occurs.
 std::map<std::string, int> counted(const std::vector<Json>& events) {
     std::map<std::string, int> ids;
     for (const auto& event : events) ++ids[event["id"].get<std::string>()];
@@ -142,14 +143,14 @@ TEST_F(Mqtt, PublishesItsLastWillWhenItIsKilled) {
     EXPECT_EQ(retained(broker, "cams/available"), "offline");
 }
 
-constexpr int frames_of_a_death = 10;  // each with an event
+constexpr int frames_of_a_death = 10;  // each frame has an event
 
 // Kills a broker twice while events arrive, and restarts it: no event is lost.
 void kill_and_see(Broker& broker, const std::vector<std::string>& more) {
     const TemporaryFolder folder;
     broker.start();
     const Subscriber all(broker, "cams/#", {"-V", "mqttv311"});
-    // The test ends the camera by closing a pipe, so that the end comes after both kills, however long they take.
+    // The test ends the camera by closing a pipe, so that the camera ends after both kills, however long these take.
     const auto pipe = folder / "camera.y4m";
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     Program camera(framewire({"run", "-y", "--backend", "cpu", "--rate", "own", "-i", busy_room, "-o", pipe}));
@@ -178,7 +179,7 @@ void kill_and_see(Broker& broker, const std::vector<std::string>& more) {
     EXPECT_EQ(figures["mqtt"]["connections"], connections);
     EXPECT_TRUE(all.wait_for_events(reported)) << counted(all.events()).size() << " of " << reported;
     // If a broker dies between forwarding an event and acknowledging it, it receives the event again, and its
-    // subscriber may, too.
+    // subscriber may receive it again, too.
     constexpr int most_doubled_of_a_death = 20;
     const int doubled = expect_all(all.events(), reported);
     EXPECT_LE(doubled, 2 * most_doubled_of_a_death);
@@ -196,7 +197,7 @@ TEST_F(Mqtt, LosesNothingWhenNatsIsKilled) {
     kill_and_see(broker, {"--mqtt-discovery", "none"});
 }
 
-// If framewire is killed while the broker is away, the waiting events are in the spool file.
+// If framewire is killed while the broker is down, the waiting events are in the spool file.
 TEST_F(Mqtt, SendsSpooledEventsAfterARestart) {
     const TemporaryFolder folder;
     const std::vector<std::string> kept{"--mqtt-spool-file", folder / "spool"};
@@ -248,7 +249,7 @@ TEST_F(Mqtt, DropsTheOldestEventsBeyondTheBound) {
     expect_in_order(all.events());
 }
 
-// A client that the broker rejects reports it, continues with the stream, and shows the password nowhere.
+// If the broker rejects framewire, it reports this, continues with the stream, and never prints the password.
 TEST_F(Mqtt, ReportsAWrongPasswordWithoutShowingIt) {
     const TemporaryFolder folder;
     EXPECT_EQ(printed_by(fmt::format("mosquitto_passwd -b -c {} bob right-secret", folder / "users")), "");

@@ -19,7 +19,7 @@ Result run(std::vector<std::string> arguments) {
     return run_framewire(std::move(arguments));
 }
 
-// Six seconds with a beep each second, during which the picture is white.
+// Film of six seconds with a beep each second, during which the picture is white.
 const std::string pictures =
     "-f lavfi -i \"color=black:s=64x48:r=25:d=6,drawbox=t=fill:c=white:enable='lt(mod(t,1),0.04)'\"";
 const std::string beeps = "-f lavfi -i \"aevalsrc='sin(2*PI*1000*t)*lt(mod(t,1),0.04)':s=48000:d=6\"";
@@ -63,13 +63,13 @@ std::vector<double> flashes_in(const std::string& path) {
 void expect_in_step(const std::string& path, std::size_t count) {
     const auto seen = flashes_in(path), heard = beeps_in(path);
     ASSERT_EQ(seen.size(), count) << path;
-    // The first beep is at the very beginning, with no silence before it.
+    // The first beep is at the very beginning, so no silence precedes it.
     for (std::size_t at = 1; at < count; ++at)
         EXPECT_TRUE(std::ranges::any_of(heard, [&](double time) { return std::abs(time - seen[at]) <= 0.04; }))
             << path << ": no beep at " << seen[at];
 }
 
-// Returns the hashes of the subtitles, except the empty ones that MP4 stores in between.
+// Returns the hashes of the subtitles, except the empty ones that MP4 stores between them.
 std::vector<std::string> words_in(const std::string& path) {
     std::istringstream lines(probed(path, "packet=size,data_hash", "-select_streams s -show_data_hash md5"));
     std::vector<std::string> words;
@@ -97,7 +97,7 @@ TEST_P(Companions, AreCopiedToTheOutput) {
     EXPECT_EQ(probed(output, "stream=codec_type,codec_name", "-select_streams a"),
               probed(folder / ("in" + ending), "stream=codec_type,codec_name", "-select_streams a"));
     EXPECT_EQ(words_in(output), words_in(folder / ("in" + ending)));
-    // All of the sound, except what precedes the first frame.
+    // The output has all of the sound, except what precedes the first frame.
     const std::string hashes = "-select_streams a -show_data_hash md5";
     const auto sound = probed(output, "packet=data_hash", hashes);
     const auto all = probed(folder / ("in" + ending), "packet=data_hash", hashes);
@@ -159,7 +159,7 @@ TEST(CompanionRules, AnnotatedVideosKeepTheSound) {
     EXPECT_EQ(detect({"--no-audio"}).code, 2) << "of --annotate";
 }
 
-// The expected chapters are those of `ffmpeg -ss 1 -t 3`.
+// `ffmpeg -ss 1 -t 3` gives the expected chapters.
 TEST(CompanionRules, TimeRangesKeepTheirChapters) {
     const TemporaryFolder folder;
     for (const std::string ending : {".mp4", ".mkv"}) {
@@ -200,13 +200,13 @@ TEST(CompanionRules, SegmentsHaveTheirOwnSound) {
     EXPECT_EQ(pieces, 3);
 }
 
-// Returns the number of bytes of the sound as FFmpeg decodes it to one channel of 16 bits.
+// Returns the number of sound bytes that FFmpeg decodes to one channel of 16 bits.
 std::size_t decoded_sound_bytes(const std::string& path) {
     const auto count = printed_by("ffmpeg -nostdin -v quiet -i '" + path + "' -map 0:a -ac 1 -f s16le - | wc -c");
     return std::strtoul(count.c_str(), nullptr, 10);
 }
 
-// Sound is copied or reported as omitted, and no combination of codec and container ends the job.
+// Each codec's sound is copied or reported as omitted, and no combination of codec and container ends the job.
 class SoundCodecs : public testing::TestWithParam<const char*> {};
 
 TEST_P(SoundCodecs, AreCopiedOrReportedAsOmitted) {
@@ -235,7 +235,7 @@ INSTANTIATE_TEST_SUITE_P(All, SoundCodecs,
                          testing::Values("aac", "mp2", "libmp3lame", "ac3", "eac3", "flac", "libopus", "libvorbis",
                                          "alac", "pcm_s16le", "pcm_s24be", "truehd", "dca", "wavpack"));
 
-// Recorders and DVRs write such files: the clock restarts in the middle.
+// Recorders and DVRs write files whose clock restarts in the middle.
 TEST(Splices, SoundStaysInSyncAcrossASplice) {
     const TemporaryFolder folder;
     for (const std::string part : {"1", "2"})
@@ -327,7 +327,7 @@ TEST(Properties, KeepPixelAspectAndColours) {
     EXPECT_GT(psnr(folder / "out.mp4", folder / "in.mp4", "average"), 38);
 }
 
-// Players show the same shape: the rules of FFmpeg's filters, except for square pixels.
+// Players must show the same shape. The rules are those of FFmpeg's filters, except for square pixels.
 TEST(Properties, PixelAspectFollowsFilters) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=72x58:rate=25 -frames:v 2 -vf setsar=16/15 -c:v libx264 " +
@@ -391,7 +391,7 @@ TEST(Properties, UserOptionsOverrideTheColourTags) {
         ffmpeg("-f lavfi -i color=red:s=64x48:r=5:d=1 -vf scale=out_color_matrix=bt709:out_range=full,format=yuv420p "
                "-c:v ffv1 " +
                (folder / "in.mkv")));
-    // The result of FFmpeg's conversion with the correct matrix and range.
+    // The expected bytes come from FFmpeg's conversion with the correct matrix and range.
     ASSERT_EQ(run({"-i", folder / "in.mkv", "--matrix", "bt709", "--range", "full", "-o", folder / "out.bgr",
                    "--frames", "1"})
                   .code,

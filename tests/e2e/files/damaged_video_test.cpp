@@ -1,5 +1,5 @@
-// Damaged videos: everything that can be decoded is written, the exit status reports the damage, and every run gives
-// the same result. ffprobe counts the written frames.
+// Tests damaged videos: everything that can be decoded is written, the exit status reports the damage, and every run
+// gives the same result. ffprobe counts the written frames.
 #include "e2e/program.hpp"
 #include "e2e/shell.hpp"
 
@@ -16,7 +16,7 @@ struct Clip {
     const char* name;
     const char* file;
     const char* encoding;
-    bool looks_the_same;  // each time; false if the decoder may miss the damage
+    bool looks_the_same;  // true if every run gives the same result; false if the decoder may miss the damage
 };
 
 class DamagedVideo : public ::testing::TestWithParam<Clip> {
@@ -77,7 +77,7 @@ TEST_P(DamagedVideo, IntactFileIsNoError) {
     EXPECT_EQ(frames_in(folder_ / "out.y4m"), 75);
 }
 
-// The clip starts with a keyframe of an open GOP: the frames after it in the file that precede it in display order
+// The clip starts with a keyframe of an open GOP. Some of the next frames in the file precede it in display order and
 // refer to frames that the cut removed.
 TEST(SegmentedVideo, MissingFramesBeforeTheFirstKeyframeAreNoError) {
     const TemporaryFolder folder;

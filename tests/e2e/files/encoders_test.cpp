@@ -1,4 +1,4 @@
-// Encoder selection and quality, checked with FFmpeg's own programs.
+// Tests encoder selection and quality with FFmpeg's own programs.
 #include "e2e/program.hpp"
 #include "e2e/shell.hpp"
 #include "kit/needs.hpp"
@@ -88,7 +88,7 @@ TEST(Encoders, RefusesEncodersThatThisMachineLacks) {
     }
 }
 
-// ImageMagick checks this: the installed FFmpeg does not read animated WebP.
+// ImageMagick checks the file, because the installed FFmpeg does not read animated WebP.
 TEST(Encoders, SeveralFramesMakeAnAnimatedWebp) {
     const TemporaryFolder folder;
     const auto identified = [&](const std::string& name) {
@@ -98,7 +98,7 @@ TEST(Encoders, SeveralFramesMakeAnAnimatedWebp) {
         ASSERT_EQ(run({"-y", "-i", "synth:size=67x45:fps=5", "--frames", "3", "-o", folder / ("a.webp" + how)}).code,
                   0);
         EXPECT_EQ(identified("a.webp").substr(0, 22), "67x45 20 3\n67x45 20 3\n");
-        // Compare complete images: a frame of the file may hold only what changed.
+        // Compare complete images, because a frame of the file may contain only what changed.
         EXPECT_EQ(printed_by("convert '" + (folder / "a.webp") + "' -coalesce '" + (folder / "whole-%d.png") + "'"),
                   "");
         for (const int frame : {0, 2}) {

@@ -1,4 +1,4 @@
-// Outputs on a disk that fills up: a file system of 64 KiB, mounted where only the program under test sees it.
+// Tests outputs on a disk that fills up: a file system of 64 KiB, mounted where only the program under test sees it.
 
 #include "e2e/places.hpp"
 #include "e2e/program.hpp"
@@ -46,17 +46,17 @@ const std::vector<std::string>& own_mounts() {
     return found;
 }
 
-// Files left beside the output as NAME.part: everything that was complete when the disk filled up.
+// Files that remain beside the output as NAME.part: everything that was complete when the disk filled up.
 enum class Remains {
     nothing,
     lines,
-    recording  // if half a second was enough to get that far
+    recording  // if the run recorded at least half a second before the disk filled up
 };
 
 struct Case {
     const char* name;
     std::vector<std::string> arguments;  // DISK is replaced by the disk, ELSE by a folder with free space
-    const char* output;                  // on the disk
+    const char* output;                  // path on the disk
     int free_kib = disk_kib;
     Remains remains = Remains::nothing;
 };

@@ -1,4 +1,4 @@
-// Recordings of the difference stream: complete, killed, damaged, and read by every subcommand.
+// Tests recordings of the difference stream: complete, killed, damaged, and read by every subcommand.
 
 #include "e2e/program.hpp"
 
@@ -123,7 +123,7 @@ TEST(FwdFiles, ReportDamageInExitStatusAndStatistics) {
     EXPECT_NE(contents(folder / "stats.json").find("\"damaged\": "), std::string::npos);
     const auto read = contents(folder / "b.bgr");
     EXPECT_GE(read.size() + frame_bytes, whole.size()) << "one frame is lost at most";
-    // Reading only an undamaged time range reports no damage.
+    // Reading only the undamaged time range reports no damage.
     EXPECT_TRUE(raw(folder, {"-i", path, "--duration", "0.2"}) == whole.substr(0, 6 * frame_bytes));
 }
 

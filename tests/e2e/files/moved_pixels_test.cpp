@@ -1,4 +1,5 @@
-// Filters that only move pixels keep the decoded planes: results are compared with FFmpeg, which moves planes too.
+// Tests that filters which only move pixels keep the decoded planes: results are compared with FFmpeg, which moves
+// planes too.
 
 #include "e2e/program.hpp"
 #include "e2e/shell.hpp"
@@ -13,7 +14,7 @@
 namespace framewire::e2e {
 namespace {
 
-// Returns what follows the first line of a y4m file.
+// Returns the bytes of a y4m file after its first line.
 std::string pictures_in(const std::string& path) {
     const auto bytes = contents(path);
     return bytes.substr(std::min(bytes.find('\n'), bytes.size()));
@@ -66,8 +67,8 @@ std::string luma_in(const std::string& path, int width, int height) {
     return luma;
 }
 
-// After a rotation or a mirrored row, the chroma samples lie on the other side of their pixels, so chroma is blended.
-// Luma is only moved.
+// After a rotation or with mirrored rows, the chroma samples lie on the other side of their pixels, so chroma is
+// blended; luma is only moved.
 TEST_F(MovedPixels, LumaEqualsFfmpegWhenChromaIsBlended) {
     for (const auto& [own, ffmpegs] : {std::pair{"flip", "hflip"},
                                        {"rotate=90", "transpose=clock"},

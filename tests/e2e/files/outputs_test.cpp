@@ -1,4 +1,4 @@
-// Outputs that already exist, and outputs of runs that fail.
+// Tests outputs that already exist, and outputs of runs that fail.
 #include "e2e/places.hpp"
 #include "e2e/program.hpp"
 #include "e2e/window/display.hpp"
@@ -28,7 +28,7 @@ using Names = std::vector<std::string>;
 using std::chrono::milliseconds;
 
 const std::string small_synth = "synth:size=64x48:fps=30:seed=1";
-// A source that produces frames in real time, so that a recording runs for as long as a test needs.
+// Source that produces frames in real time, so that a recording runs for as long as a test needs.
 const std::string paced = "lavfi:testsrc2=size=64x48:rate=200,realtime";
 
 Result run(std::vector<std::string> arguments) {
@@ -41,7 +41,7 @@ void make(const std::string& path, const char* frames = "5") {
     ASSERT_EQ(made.code, 0) << made.err;
 }
 
-// Runs the program through a shell, which closes or redirects descriptors as `redirections` says.
+// Runs the program through a shell, which closes or redirects descriptors according to `redirections`.
 std::vector<std::string> through_shell(const std::string& redirections, std::vector<std::string> arguments) {
     auto command = framewire(std::move(arguments));
     command.insert(command.begin(), {"sh", "-c", "exec \"$0\" \"$@\" " + redirections});
@@ -128,7 +128,7 @@ TEST(Outputs, PromptOnATerminalBeforeReplacing) {
     }
 }
 
-// The shell creates the file first, so it already exists.
+// The shell creates the file before the program starts, so the file already exists.
 TEST(Outputs, StandardOutputMayBeAFileOfAnyName) {
     const TemporaryFolder folder;
     for (const char* name : {"-", "/dev/stdout"}) {
@@ -220,7 +220,7 @@ int frames_a_second_before(const std::string& progress) {
     return frames;
 }
 
-// Returns the number of frames of a playlist, from its segments' lengths at 200 frames per second.
+// Returns the number of frames in a playlist, from its segments' lengths at 200 frames per second.
 int frames_listed(const std::string& playlist) {
     double seconds = 0;
     for (auto at = playlist.find("#EXTINF:"); at != std::string::npos; at = playlist.find("#EXTINF:", at + 1))
@@ -229,11 +229,11 @@ int frames_listed(const std::string& playlist) {
 }
 
 struct Recording {
-    std::string name;  // of the file
-    bool viewed;       // by view, else by run
-    bool replaces;     // a finished file
+    std::string name;  // name of the output file
+    bool viewed;       // true: recorded by `view`; false: by `run`
+    bool replaces;     // true if the recording replaces a finished file
     std::unique_ptr<Program> program;
-    std::string finished;  // bytes of the file that it is to replace
+    std::string finished;  // bytes of the file that is to be replaced
 };
 
 constexpr int frames_in_encoder = 64;  // x264's lookahead, its reordering and one frame per thread
@@ -290,7 +290,7 @@ TEST(Outputs, KilledRunsLeavePlayableFilesAndKeepFinishedOnes) {
                 const int finished = frames_a_second_before(result.err) - frames_in_encoder;
                 EXPECT_GE(frames_left_in(left), finished) << recording.name << "\n" << result.err;
             } else if (!listed.empty()) {
-                // A slow viewer skips states, so its seconds hold fewer frames.
+                // A slow viewer skips states, so each second of its recording contains fewer frames.
                 EXPECT_GE(frames_left_in(left), recording.viewed ? 1 : frames_listed(listed)) << recording.name;
             }
         }
@@ -357,7 +357,7 @@ TEST_P(UnreadPipe, EndsWithTheFirstSignal) {
         if (argument == "OUT") argument = folder / "out";
     }
     Program program(framewire(arguments));
-    // It may wait briefly while it starts, so the test has to see it waiting several times.
+    // The program may wait briefly while it starts, so the test must see it waiting several times.
     int looks = 0;
     ASSERT_TRUE(becomes_true([&] { return (looks = waits(program.id()) ? looks + 1 : 0) == 5; })) << program.err();
     program.signal(SIGTERM);
@@ -373,11 +373,11 @@ INSTANTIATE_TEST_SUITE_P(
                     std::vector<std::string>{"detect", "-i", small_synth, "--roi-mask", "PIPE", "-o", "OUT.jsonl"},
                     std::vector<std::string>{"detect", "-i", small_synth, "-o", "PIPE"}));
 
-// --- full disks and displays that go ---
+// --- full disks and lost displays ---
 
 TEST(Outputs, AFullDiskLeavesCompleteHlsSegments) {
     const TemporaryFolder folder;
-    // The file size limit allows the first segment, but not a later one of noise.
+    // The limit on file sizes allows the first segment, but not a later segment of noise.
     const auto result =
         Program({"sh", "-c", "ulimit -f 2000; exec \"$0\" \"$@\"", program_path, "run", "--backend", "cpu", "-i",
                  "lavfi:testsrc2=size=320x240:rate=25,noise=alls=100:allf=t+u:enable='gte(t,2)'", "-o",
@@ -487,7 +487,7 @@ TEST(Outputs, RefuseUnknownExtensions) {
     EXPECT_EQ(folder.names(), before);
 }
 
-// Extensions are not case-sensitive, and special files need none.
+// Extensions are not case-sensitive, and special files need no extension.
 TEST(Outputs, AcceptUppercaseExtensionsAndSpecialFiles) {
     const TemporaryFolder folder;
     make(folder / "a.avi");
@@ -509,7 +509,7 @@ TEST(Outputs, AcceptUppercaseExtensionsAndSpecialFiles) {
     EXPECT_EQ(reader.wait().out, standard.out);
 }
 
-// `timeout` signals the process and then its group: the second signal does not mean that the user is impatient.
+// `timeout` signals the process and then its process group: the second signal does not mean that the user is impatient.
 TEST(Outputs, AnImmediateSecondSignalIsPartOfTheSameStop) {
     const auto is_pending = [](pid_t process) {
         std::ifstream status("/proc/" + std::to_string(process) + "/status");
@@ -527,9 +527,9 @@ TEST(Outputs, AnImmediateSecondSignalIsPartOfTheSameStop) {
             const auto begin = std::chrono::steady_clock::now();
             program.signal(first);
             while (is_pending(program.id()))
-                std::this_thread::yield();  // otherwise both would be merged into one signal
+                std::this_thread::yield();  // without a pause, the kernel would merge both into one signal
             program.signal(second);
-            // If the machine took longer than the rule allows, the test proves nothing.
+            // If the machine took longer than the program's limit for one stop, the test proves nothing.
             const bool at_once = std::chrono::steady_clock::now() - begin < milliseconds(900);
             const auto result = program.wait();
             if (!at_once && attempt < 20) continue;
@@ -540,7 +540,7 @@ TEST(Outputs, AnImmediateSecondSignalIsPartOfTheSameStop) {
         }
 }
 
-// The X server stops responding, so that the window waits for it inside a draw, and then dies.
+// The X server stops responding, so that the window waits for it in the middle of a draw; then the X server dies.
 TEST(Outputs, ADisplayLostDuringADrawLeavesACompleteRecording) {
     const TemporaryFolder folder;
     Program server(framewire({"serve", "--backend", "cpu", "-i", small_synth, "--listen", "127.0.0.1:0"}));

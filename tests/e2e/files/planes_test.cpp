@@ -1,5 +1,5 @@
-// Filters that run directly on planes give the same bytes as on whole images. The test forces the latter with an
-// additional filter that changes nothing and does not run by rows.
+// Tests that filters which run directly on planes give the same bytes as on whole images. The test forces the latter
+// with an additional filter that changes nothing and does not run by rows.
 
 #include "e2e/program.hpp"
 #include "e2e/shell.hpp"

@@ -1,4 +1,4 @@
-// --start and --duration are exact to the frame and keep timestamps, compared with FFmpeg's frames.
+// Tests that --start and --duration are exact to the frame and keep timestamps, compared with FFmpeg's frames.
 #include "e2e/program.hpp"
 #include "e2e/real_data.hpp"
 #include "e2e/shell.hpp"

@@ -1,4 +1,4 @@
-// Recordings split into segments.
+// Tests recordings that are split into segments.
 #include "e2e/live/network_camera.hpp"
 #include "e2e/program.hpp"
 #include "e2e/shell.hpp"
@@ -25,7 +25,7 @@ Result run(std::vector<std::string> arguments) {
 
 TEST(Recordings, SegmentsHoldEveryFrameOnce) {
     const TemporaryFolder folder;
-    // The same frames in one file and in segments.
+    // Record the same frames in one file and in segments.
     const std::string source = "synth:size=96x64:fps=25:seed=3:frames=130";
     ASSERT_EQ(run({"-i", source, "-o", folder / "whole.mkv"}).code, 0);
     std::filesystem::create_directory(folder / "p");
@@ -48,7 +48,7 @@ TEST(Recordings, SegmentsHoldEveryFrameOnce) {
     EXPECT_EQ(std::count(whole.begin(), whole.end(), '\n'), 130);
 }
 
-// On connection, a camera immediately sends all frames that it has: faster than they can be encoded.
+// When a client connects, a camera immediately sends all frames that it has: faster than they can be encoded.
 TEST(Recordings, HoldEveryFrameOfALiveSource) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 120 -c:v mjpeg -f matroska " +

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Runs on the CPU, so that the expected results do not depend on the machine.
+// Runs `hog` on the CPU, so that the expected results do not depend on the machine.
 Result hog(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"hog", "--backend", "cpu"});
     return run_framewire(std::move(arguments));
@@ -34,7 +34,7 @@ std::string with_figure(const std::string& size, int x, int y, int scale) {
 
 const std::string scene = with_figure("320x240", 96, 40, 1);
 
-// The figure's descriptor serves as the model: its product with itself is the largest possible.
+// The figure's descriptor serves as the model, because its product with itself is the largest possible.
 class HogPeople : public testing::Test {
 protected:
     void SetUp() override {
@@ -127,7 +127,7 @@ TEST_F(HogPeople, WritesRecordsAnnotatedFramesAndASummary) {
               (std::vector<std::string>{"boxes.jsonl", "model.npy", "plain.bgr", "seen.bgr", "stats.json"}));
 }
 
-// A folder of images drawn by FFmpeg, each with its own size.
+// Fixture with a folder of images drawn by FFmpeg, each with its own size.
 class HogPeopleInFolder : public HogPeople {
 protected:
     void SetUp() override {
@@ -149,7 +149,8 @@ protected:
     const std::string in = folder / "in";
 };
 
-// Each image gets the same results as by itself, with its name and its index in the folder; sizes change and recur.
+// Each image gives the same results as when it is processed alone, with its name and its index in the folder; image
+// sizes change and recur.
 TEST_F(HogPeopleInFolder, ImagesGiveTheSameResultsAsAlone) {
     const std::vector<std::string> names{"a.png", "b 50%d.png", "c.jpg", "d.png"};
     draw(names[0], scene);
@@ -255,7 +256,7 @@ TEST_F(HogPeople, AppliesFiltersFirst) {
     for (const auto& line : lines_of(result.out)) EXPECT_TRUE(line["objects"].empty());
 }
 
-// Descriptors with other parameters need another model, for which the same parameters are given.
+// Descriptors with other parameters need another model; the command line specifies the same parameters for both.
 TEST_F(HogPeople, AcceptsOtherWindowsAndDescriptors) {
     const std::vector<std::string> kind{"--cell", "16", "--bins", "6", "--signed", "--norm", "none"};
     auto make = kind;

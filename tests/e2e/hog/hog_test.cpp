@@ -18,7 +18,7 @@ namespace {
 
 const std::string room = "synth:size=320x180:fps=10:objects=4:seed=3:noise=3";
 
-// Runs on the CPU, so that the expected results do not depend on the machine.
+// Runs `hog` on the CPU, so that the expected results do not depend on the machine.
 Result hog(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"hog", "--backend", "cpu"});
     return run_framewire(std::move(arguments));
@@ -56,7 +56,7 @@ TEST(Hog, VideoDescriptorsHaveFramesAsFirstAxis) {
     EXPECT_EQ(folder.names(), (std::vector<std::string>{"stats.json", "v.npy"}));
 }
 
-// An image of the video's first frame gives the video's first descriptors, without a frame axis.
+// An image of the video's first frame gives the video's first descriptors, but without a frame axis.
 TEST(Hog, ImageDescriptorsHaveNoFrameAxis) {
     const TemporaryFolder folder;
     ASSERT_EQ(run_framewire({"run", "--backend", "cpu", "-i", room, "-o", folder / "f.png", "--frames", "1"}).code, 0);
@@ -83,7 +83,8 @@ TEST(Hog, BlocksAreNormalised) {
     }
 }
 
-// Central gradients are a quarter to half of Sobel's, which sum four of them; their step images are drawn, too.
+// Central gradients are between a quarter and a half of Sobel's, which sum four differences; step images are drawn for
+// both.
 TEST(Hog, CentralGradientsDifferFromSobel) {
     const TemporaryFolder folder;
     ASSERT_EQ(hog({"-i", room, "-o", folder / "sobel.npy", "--frames", "1", "--steps", folder / "sobel"}).code, 0);
@@ -170,7 +171,8 @@ TEST(Hog, AFolderOfEqualSizesIsTreatedAsAVideo) {
     EXPECT_EQ(read_npy(folder / "one.npy").shape, "(1, 22, 40, 9)");
 }
 
-// A folder that interleaves the frames of two videos, two at a time, gives the videos' descriptors, one file per image.
+// A folder that interleaves the frames of two videos, two at a time, gives the same descriptors as the videos, in one
+// file per image.
 TEST(Hog, AFolderOfMixedSizesGivesOneFilePerImage) {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder / "in");

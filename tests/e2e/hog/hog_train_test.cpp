@@ -90,7 +90,7 @@ TEST_F(HogTrain, TrainedModelFindsNewObjects) {
     EXPECT_NEAR(box.at(1).get<double>() + box.at(3).get<double>() / 2, 80, 8) << found.out;
 }
 
-// The model file holds the parameters that the model was trained with: detection uses them, and refuses others.
+// The model file stores the parameters with which the model was trained: detection uses them, and refuses others.
 TEST_F(HogTrain, AModelHoldsItsTrainingParameters) {
     const auto trained = train({"--gradient", "central", "--cell", "4", "--c", "0.1", "--json"});
     ASSERT_EQ(trained.code, 0) << trained.err;
@@ -113,10 +113,10 @@ TEST_F(HogTrain, AModelHoldsItsTrainingParameters) {
     const auto box = people.at(0).at("box");
     EXPECT_NEAR(box.at(0).get<double>() + box.at(2).get<double>() / 2, 112, 8) << found.out;
     EXPECT_NEAR(box.at(1).get<double>() + box.at(3).get<double>() / 2, 80, 8) << found.out;
-    // --overlap selects its grouping method.
+    // --overlap implies --group overlap.
     EXPECT_EQ(find({"--gradient", "central", "--window", "32x32", "--cell", "4", "--overlap", "0.3"}).out, found.out);
 
-    // Windows around the object are its neighbours; noise has none.
+    // Detections around the object are each other's neighbours; those in noise have none.
     const auto grouped = find({"--neighbours", "1", "--threshold", "-0.5"});
     ASSERT_EQ(grouped.code, 0) << grouped.err;
     const auto groups = Json::parse(grouped.out).at("objects");
@@ -156,7 +156,8 @@ TEST_F(HogTrain, ReportsResultsOnHeldOutImages) {
     const auto held_out = Json::parse(result.out).at("held_out");
     EXPECT_EQ(held_out.at("folds"), 4);
     EXPECT_EQ(held_out.at("positives"), 8);
-    // 90x80 at scale 1, 1.2, 1.44, 1.728, 2.0736, 2.48832: (11 - 3)(10 - 3), 75x66, 62x55, 52x46, 43x38 and 36x32.
+    // A 90x80 image at scales 1, 1.2, 1.44, 1.728, 2.0736 and 2.48832 has (11 - 3)(10 - 3) windows and those of 75x66,
+    // 62x55, 52x46, 43x38 and 36x32.
     EXPECT_EQ(held_out.at("windows"), 8 * (8 * 7 + 6 * 5 + 4 * 3 + 3 * 2 + 2 * 1 + 1));
     EXPECT_EQ(held_out.at("detection_rate_at_false_alarms_per_window").at("0.001"), 1);
     std::istringstream curve(contents(folder / "curve.csv"));

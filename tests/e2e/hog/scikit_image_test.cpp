@@ -1,6 +1,6 @@
-// Comparison with scikit-image's own test output (astronaut_GRAY_hog_L2-Hys.npy): its definition, written out, gives
-// the values of that file; with four of its parts replaced by the report's, it gives framewire's. The table in
-// docs/hog/README.md shows the effect of each part on the descriptors.
+// Comparison with scikit-image's own test output (astronaut_GRAY_hog_L2-Hys.npy): scikit-image's definition, written
+// out, gives the values of that file; with four of its parts replaced by the report's, it gives framewire's values. The
+// table in docs/hog/README.md shows the effect of each part on the descriptors.
 
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/hog_ref.hpp"
@@ -25,12 +25,12 @@ namespace {
 
 constexpr int cell = 8, bins = 9, block = 3, values = block * block * bins;
 
-// The parts that follow the report instead of scikit-image.
+// Selects the parts that follow the report instead of scikit-image.
 struct Parts {
-    bool gray = false;   // 256 levels and other weights, instead of no rounding
+    bool gray = false;   // rounds to 256 levels with the report's weights, instead of not rounding
     bool gamma = false;  // requires gray
-    bool sobel = false;  // with a replicated border, instead of central differences that are 0 there
-    bool votes = false;  // for the two nearest bins, instead of the bin that contains the angle
+    bool sobel = false;  // uses a replicated border, instead of central differences that are 0 there
+    bool votes = false;  // votes for the two nearest bins, instead of the bin that contains the angle
 };
 
 using Numbers = std::vector<double>;
@@ -121,8 +121,9 @@ double largest_difference(const A& a, const B& b) {
     return largest;
 }
 
-// Similarity of two images' blocks: the mean of the cosines, and the share of cells with the same largest bin, among
-// cells that have at least their share of the block's length. Blocks with almost no gradient are not counted.
+// Similarity of two images' blocks: the mean of the cosines, and the share of cells that have the same largest bin. The
+// share counts only cells that have at least an average part of their block's length. Blocks with almost no gradient
+// are not counted.
 struct Likeness {
     double cosine = 0, same_bin = 0;
 };
@@ -156,7 +157,7 @@ Likeness likeness(const A& a, const B& b) {
 }
 
 TEST(ScikitImage, DiffersInFourPartsOfTheDefinition) {
-    // The output and its image belong to scikit-image and are not part of framewire; scripts/deps.sh installs them.
+    // scikit-image's output and its image are not part of framewire; scripts/deps.sh installs them.
     const std::string data = "/usr/lib/python3/dist-packages/skimage/data/";
     const auto picture_path = data + "astronaut.png", want_path = data + "astronaut_GRAY_hog_L2-Hys.npy";
     for (const auto& path : {picture_path, want_path})

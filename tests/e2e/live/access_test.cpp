@@ -1,4 +1,4 @@
-// Access control by token on the command line.
+// Tests access control by token on the command line.
 
 #include "e2e/live/guarded.hpp"
 
@@ -90,7 +90,7 @@ TEST(Access, BeyondLoopbackATokenIsCreatedStoredAndShownOnce) {
     EXPECT_TRUE(other.names().empty());
 }
 
-// The server ignores an address after five failed attempts; a client at another address is accepted meanwhile.
+// The server ignores an address after five failed attempts, but still accepts a client at another address.
 TEST(Access, AFloodOfLoginsDoesNotLockOutOthers) {
     const TemporaryFolder folder;
     const auto file = token_file(folder, "token", right);
@@ -115,7 +115,7 @@ TEST(Access, AFloodOfLoginsDoesNotLockOutOthers) {
     EXPECT_LT(std::count(served.err.begin(), served.err.end(), '\n'), 100) << "a line each time";
 }
 
-// A wrong token stays wrong, so no client retries by itself.
+// Retrying cannot help with a wrong token, so no client does it.
 TEST(Access, AViewerWithAWrongTokenDoesNotRetry) {
     const TemporaryFolder folder;
     const auto file = token_file(folder, "token", right), other = token_file(folder, "other", wrong);

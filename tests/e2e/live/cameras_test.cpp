@@ -25,7 +25,7 @@ std::vector<std::string> serve(std::vector<std::string> arguments) {
     return framewire(std::move(arguments));
 }
 
-// Returns the address of a running server's stream of that name.
+// Returns the address of the stream `name` of a running server.
 std::string address(Program& serving, const std::string& name) {
     EXPECT_TRUE(serving.wait_for_err("/" + name + "\n")) << serving.err();
     const auto words = serving.err();
@@ -98,7 +98,7 @@ TEST(Cameras, AreConfiguredByAFile) {
     EXPECT_EQ(Program(serve({"--config", folder / "wrong.yaml"})).wait().code, 78);
 }
 
-// On a GPU, if present, the cameras share launches; each one's bytes equal those that it sends alone on the CPU.
+// The cameras share launches on a GPU, if present; each sends the same bytes as it does alone on the CPU.
 TEST(Cameras, CamerasOfOneSizeSendTheSameBytesAsAlone) {
     const TemporaryFolder folder;
     const auto source = [](int number) { return fmt::format("synth:size=160x120:seed={}:frames=30", number); };
@@ -150,7 +150,7 @@ TEST(Cameras, RefusesInvalidConfigurations) {
     }
 }
 
-// One camera is killed, its picture says so, and it returns with another size; the other camera's viewer is not
+// One camera is killed, its picture shows that, and it returns with another size; the other camera's viewer is not
 // affected.
 TEST(Cameras, AKilledCameraReturnsWithAnotherSize) {
     const TemporaryFolder folder;
@@ -181,7 +181,7 @@ TEST(Cameras, AKilledCameraReturnsWithAnotherSize) {
     EXPECT_EQ(shape_of(folder / "late.mkv"), (Shape{1, 96, 80, 3}));
     EXPECT_EQ(shape_of(folder / "door.fwd"), (Shape{1, 120, 160, 3}));
     EXPECT_EQ(shape_of(folder / "door-2.fwd"), (Shape{1, 96, 80, 3}));
-    // White, darkened, and nowhere black.
+    // The picture is white but darkened, and nowhere black.
     const auto source = open_source(folder / "door.fwd");
     HostImage image(source->info().shape);
     FrameTime time;

@@ -30,7 +30,7 @@ double mean_of(const HostView<const std::uint8_t>& picture) {
     return sum / static_cast<double>(picture.shape().bytes());
 }
 
-// Takes pictures until one is as wanted; returns false after ten seconds.
+// Takes pictures until `wanted` holds; returns false after ten seconds.
 template <class Wanted>
 bool comes(net::Client& client, Wanted wanted) {
     const auto end = Clock::now() + 10s;
@@ -55,7 +55,7 @@ TEST(ControlRequestBodies, ApplyToAllViewers) {
     remote->request("adjust brightness=60");
     EXPECT_TRUE(comes(one, [&] { return mean_of(one.picture()) > before + 40; })) << before;
     EXPECT_TRUE(comes(other, [&] { return mean_of(other.picture()) > before + 40; }));
-    // The server sends the new state when it is in force, that is, after the picture.
+    // The server sends the new state once it is in force, that is, after the picture.
     const auto brightness = [](const std::string& state) { return Json::parse(state)["adjust"]["brightness"]; };
     EXPECT_TRUE(comes(one, [&] { return brightness(remote->state()) == 60; })) << remote->state();
     EXPECT_TRUE(comes(other, [&] { return watching->state() == remote->state(); })) << watching->state();

@@ -16,7 +16,7 @@ namespace framewire::e2e::guarded {
 
 inline const std::string small_synth = "synth:size=160x120:fps=20:noise=0:objects=3:seed=3";
 
-/// A server with its own folder for persisted state, and its URL.
+/// Server with a folder for its persisted state, and its URL.
 class GuardedServer {
 public:
     GuardedServer(const std::string& listen, std::vector<std::string> arguments, const TemporaryFolder& state)

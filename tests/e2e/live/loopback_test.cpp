@@ -1,4 +1,4 @@
-// The library in one process: source -> chain -> encoder -> server -> viewers over loopback.
+// Tests the library in one process: source -> chain -> encoder -> server -> viewers over loopback.
 
 #include "framewire/codec/blocks.hpp"
 #include "framewire/media/media.hpp"
@@ -40,7 +40,7 @@ int largest_difference(HostView<const std::uint8_t> a, HostView<const std::uint8
     return largest;
 }
 
-// The pictures that a viewer displayed, in order.
+// Pictures that a viewer displayed, in order.
 struct Seen {
     struct Picture {
         std::uint64_t version;
@@ -88,7 +88,7 @@ void Loopback::three_viewers_one_late(const codec::EncoderParameters& parameters
     add_viewer();
     add_viewer();
 
-    std::vector<HostImage> expected, references;  // by version - 1
+    std::vector<HostImage> expected, references;  // both by version - 1
     Frame captured(shape, executor), filtered(encoder.shape(), executor);
     auto changes = encoder.make_changes();
     FrameTime time;

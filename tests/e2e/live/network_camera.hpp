@@ -18,7 +18,7 @@
 
 namespace framewire::e2e {
 
-/// Returns a TCP port of this machine that is free at the moment.
+/// Returns a TCP port of this machine that is currently free.
 inline int free_port() {
     const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
@@ -31,7 +31,7 @@ inline int free_port() {
     return ntohs(address.sin_port);
 }
 
-/// Returns true if a socket listens at the port or is connected to it: a camera for one viewer listens until that
+/// Returns true if a socket listens at the port or is connected to it. A camera for one viewer listens only until that
 /// viewer connects, which may be immediately.
 inline bool somebody_is_at(int port) {
     std::ifstream sockets("/proc/net/tcp");
@@ -45,7 +45,7 @@ inline bool somebody_is_at(int port) {
     return false;
 }
 
-/// FFmpeg as a camera: sends one colour at its own rate to the first client that connects.
+/// Starts FFmpeg as a camera that sends one colour at its own rate to the first client that connects.
 inline std::unique_ptr<Program> network_camera(int port, const std::string& color, const std::string& size) {
     auto program = std::make_unique<Program>(
         std::vector<std::string>{"ffmpeg", "-loglevel", "error", "-re", "-f", "lavfi", "-i",

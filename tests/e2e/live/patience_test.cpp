@@ -1,4 +1,5 @@
-// A source that disappears and returns while viewers stay connected, and how an address with a password is displayed.
+// Tests a source that disappears and returns while viewers stay connected, and how an address with a password is
+// displayed.
 #include "e2e/live/network_camera.hpp"
 #include "e2e/program.hpp"
 
@@ -20,7 +21,7 @@
 namespace framewire::e2e {
 namespace {
 
-// The frames of a file: the first pixel, which the box around the whole picture covers, one inside it, and the
+// Samples of a frame: the first pixel, which the box around the whole picture covers, a pixel inside the box, and the
 // brightest value.
 struct Seen {
     std::array<std::uint8_t, 3> corner, inside;
@@ -132,7 +133,8 @@ TEST(Patience, EndsAfterTheTimeout) {
     EXPECT_EQ(result.code, 69) << result.err;
     EXPECT_NE(result.err.find("attempts to reconnect failed"), std::string::npos) << result.err;
     Shape shape;
-    for (const auto& seen : frames_seen(folder / "seen.mkv", shape)) EXPECT_TRUE(seen.is_blue());  // as recorded so far
+    for (const auto& seen : frames_seen(folder / "seen.mkv", shape))
+        EXPECT_TRUE(seen.is_blue());  // frames recorded so far
 }
 
 TEST(Patience, RefusesInvalidTimeouts) {
@@ -145,7 +147,7 @@ TEST(Patience, RefusesInvalidTimeouts) {
     }
 }
 
-// The picture shows the address without its password.
+// The text filter draws the source's address without its password.
 TEST(Patience, ThePictureShowsNoPassword) {
     const TemporaryFolder folder;
     const int port = free_port();

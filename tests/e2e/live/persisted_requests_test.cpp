@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A camera with persisted state that each test restarts several times.
+// Camera with persisted state, which each test restarts several times.
 class Kept {
 public:
     explicit Kept(const TemporaryFolder& folder)

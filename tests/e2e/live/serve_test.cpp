@@ -34,7 +34,7 @@ std::vector<std::string> serve_arguments(std::vector<std::string> arguments) {
     return framewire(std::move(arguments));
 }
 
-// A running server and its URL.
+// Running server and its URL.
 class Serving {
 public:
     explicit Serving(std::vector<std::string> arguments) : program_(serve_arguments(std::move(arguments))) {
@@ -68,8 +68,8 @@ std::string raw_frames(const TemporaryFolder& folder, std::vector<std::string> i
 
 TEST(Serve, RecordingsOfThreeViewersEqualTheSource) {
     const TemporaryFolder folder;
-    // Slow enough for the late viewer to connect before its end, and for viewers on a busy machine to skip no frame.
-    // Under a sanitizer a viewer needs up to half a second per frame.
+    // The source is slow enough for the late viewer to connect before its end, and for viewers on a busy machine to
+    // skip no frame. Under a sanitizer a viewer needs up to half a second per frame.
     const int fps = kit::brief() ? 1 : 4, frames = kit::brief() ? 12 : 24;
     const auto limit = std::to_string(frames);
     const std::string slow_synth = "synth:size=160x120:fps=" + std::to_string(fps) + ":noise=0:objects=3:seed=3";
@@ -134,7 +134,7 @@ TEST(Serve, AcceptsEarlierNamesOfOptionsWithOneWarningEach) {
     for (const auto* name : {"--refine", "--controls"}) EXPECT_NE(help.find(name), std::string::npos) << name;
 }
 
-// In a lossless stream the changes since the previous version are the changes since the previous frame.
+// In a lossless stream, the changes since the previous version equal the changes since the previous frame.
 TEST(View, LosslessChangesEqualTheFilterOutput) {
     const TemporaryFolder folder;
     const auto picture_of = [&](const std::string& filter) {
@@ -163,7 +163,7 @@ TEST(View, ChangesOfAGrayStreamAreShownInColour) {
     EXPECT_EQ(Program(view({serving.url(), "--changes", "all"})).wait().code, 2);
 }
 
-// Returns the largest difference between the last small frames of two recordings.
+// Returns the largest difference between the last frames of two recordings of the small source.
 int largest_difference_of_last(const std::string& a, const std::string& b) {
     int largest = 0;
     for (std::size_t i = 1; i <= small_bytes; ++i)
@@ -183,15 +183,15 @@ TEST(Serve, ExactRecordingsStayWithinTheThreshold) {
     EXPECT_EQ(viewer.wait().code, 0);
     EXPECT_EQ(serving.program().wait().code, 0);
     const auto seen = raw_frames(folder, {folder / "seen.mkv"});
-    // With this much noise a viewer that is two frames late receives the newest picture instead, so the test compares
-    // the last ones.
+    // With this much noise, a viewer that is two frames late receives the newest picture instead, so the test compares
+    // the last frames.
     ASSERT_GE(seen.size(), small_bytes);
     const int largest = largest_difference_of_last(seen, source);
     EXPECT_LE(largest, 9);
     EXPECT_GT(largest, 0);
 }
 
-// Bounded mode needs fewer bytes, and every byte is within the threshold.
+// Bounded mode needs fewer bytes, but every byte is still within the threshold.
 TEST(Serve, BoundedRecordingsStayWithinTheThreshold) {
     const TemporaryFolder folder;
     const std::vector<std::string> input{"synth:size=160x120:fps=20:noise=3:objects=3:seed=3", "--frames", "20"};
@@ -216,7 +216,7 @@ TEST(Serve, BoundedRecordingsStayWithinTheThreshold) {
     EXPECT_LT(bytes[1], bytes[0] * 3 / 4) << "most of so short a stream is its first picture";
 }
 
-// In this mode every frame is sent, so the rate holds however fast they are sent.
+// The server sends every frame here, so the rate holds however fast the frames are sent.
 TEST(Serve, HoldsTheRateWithinTheReportedThreshold) {
     const TemporaryFolder folder;
     const std::string noisy = "synth:size=160x120:fps=20:noise=8:objects=3:seed=3";
@@ -376,7 +376,7 @@ TEST(View, ReportsAKilledServer) {
     EXPECT_GT(frames_in(folder / "seen.mkv"), 0) << "what was received is kept";
 }
 
-// A server whose timestamps jump as far as the protocol allows.
+// The server's timestamps jump as far as the protocol allows.
 TEST(View, ARecordingLimitsTimestampJumps) {
     const TemporaryFolder folder;
     const net::StreamInfo info{{1, 48, 64, 3}, codec::Mode::exact, 20, {30, 1}, "leaps"};

@@ -1,4 +1,4 @@
-// Streams of framewire servers as sources of run, detect, hog and show.
+// Tests streams of framewire servers as sources of run, detect, hog and show.
 #include "e2e/live/guarded.hpp"
 #include "e2e/program.hpp"
 
@@ -17,7 +17,7 @@ using Words = std::vector<std::string>;
 
 constexpr std::size_t frame_bytes = 160 * 120 * 3;
 
-// Expects recorded frames to be source frames, each one later than the previous one.
+// Expects each recorded frame to be a frame of the source, later than the previous one.
 void expect_frames_of_source(const std::string& recorded, int count) {
     ASSERT_EQ(recorded.size(), count * frame_bytes);
     const TemporaryFolder folder;
@@ -90,7 +90,7 @@ TEST(StreamSources, MissingStreamsAreInputErrors) {
     EXPECT_TRUE(folder.names().empty());
 }
 
-// A file at its own rate takes as long as it plays; a number gives its frames new timestamps.
+// With its own rate, a file takes as long as it plays; a number gives its frames new timestamps.
 TEST(Rates, AreAcceptedByDetectAndHog) {
     const TemporaryFolder folder;
     const std::string source = "synth:size=64x48:fps=20:frames=20";

@@ -1,4 +1,4 @@
-// TLS on the command line: pinned certificates, certificates of a private authority, and wrong ones.
+// Tests TLS on the command line: pinned certificates, certificates of a private authority, and wrong ones.
 
 #include "e2e/live/guarded.hpp"
 

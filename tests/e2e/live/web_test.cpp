@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A server with two cameras, accessed over HTTP.
+// Server with two cameras, accessed over HTTP.
 class WebServer {
 public:
     explicit WebServer(std::vector<std::string> more) : serving_(arguments(std::move(more))) {
@@ -180,8 +180,8 @@ TEST(Web, NoWebServesNothingOverHttp) {
     EXPECT_EQ(seen.code, 0) << seen.err;
 }
 
-// A real Prometheus scrapes the metrics, and its own tool accepts them. On a busy machine some scrapes may time out,
-// which marks all series as stale; one successful scrape is enough.
+// A real Prometheus server scrapes the metrics, and Prometheus's own tool accepts them. On a busy machine some scrapes
+// may time out, which marks all series as stale; one successful scrape is enough.
 TEST(Web, PrometheusReadsMetrics) {
     const TemporaryFolder folder;
     const WebServer server({});

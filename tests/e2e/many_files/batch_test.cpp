@@ -1,4 +1,4 @@
-// Many files: a run makes missing and changed outputs, however an earlier run ended.
+// Tests runs over many files: a run makes missing and changed outputs, however an earlier run ended.
 #include "e2e/program.hpp"
 #include "e2e/tree.hpp"
 #include "kit/images.hpp"
@@ -49,7 +49,7 @@ protected:
         arguments.insert(arguments.end(), more.begin(), more.end());
         return arguments;
     }
-    // Runs `gray` over all clips; returns what it wrote to standard error.
+    // Runs `gray` over all clips; returns its output on standard error.
     std::string expect_gray(int code, std::vector<std::string> more = {}) const {
         more.insert(more.begin(), {"-i", clips()});
         const auto result = run_framewire(gray(std::move(more)));
@@ -269,7 +269,7 @@ TEST_F(ManyFiles, GiveDescriptorsAndPeople) {
     EXPECT_EQ(run_framewire({"hog", "-i", clips(), "-o", out(), "--json"}).code, 2);
 }
 
-// Records of a folder's images go into one file, or a folder holds those of each image.
+// The records of a folder's images go into one file, or into one file per image in a folder.
 TEST_F(ManyFiles, GivePeopleOfEachImage) {
     const auto pictures = folder_ / "pictures/", model = folder_ / "model.npy", records = folder_ / "all.jsonl";
     fs::create_directory(pictures);
@@ -344,7 +344,7 @@ TEST_F(ManyFiles, OutputNamesAreNotPatterns) {
                                      folder_ / "own.bgr"})
                           .code,
                       0);
-            if (ending == "y4m") continue;  // 4:4:4 rounds colours
+            if (ending == "y4m") continue;  // 4:4:4 rounds colours, so the bytes differ
             EXPECT_EQ(contents(folder_ / "again.bgr"), contents(folder_ / "own.bgr")) << name;
         }
         const auto second = make();
@@ -374,7 +374,7 @@ TEST_F(ManyFiles, NoShardOfAMissingInputSucceeds) {
     EXPECT_TRUE(fs::exists(out() + "a00.mp4")) << "its own share made it";
     std::ofstream(folder_ / "list") << missing << "\n";
     EXPECT_EQ(run_framewire(gray({"-i", "@" + folder_ / "list", "--shard", "2/2"})).code, 66);
-    // A shard of existing inputs may be empty.
+    // A shard may be empty although inputs exist.
     const auto empty = run_framewire(gray({"-i", clip_path("01"), "--shard", "2/2"}));
     EXPECT_EQ(empty.code, 0) << empty.err;
     EXPECT_TRUE(has(empty.err, "0 of 0 files made")) << empty.err;

@@ -1,4 +1,4 @@
-// The same command gives the same bytes, whatever else the machine is doing.
+// Tests that the same command gives the same bytes, whatever else the machine is doing.
 #include "e2e/program.hpp"
 #include "e2e/tree.hpp"
 
@@ -24,13 +24,13 @@ Arguments joined(Arguments first, const Arguments& more) {
     return first;
 }
 
-// Writes 30 frames of a width that is not a multiple of what encoders process at once.
+// Writes 30 frames whose width is not a multiple of what encoders process at once.
 void make_input(const std::string& path) {
     expect_made(framewire({"run", "--backend", "cpu", "-i", "synth:size=160x120:fps=30:noise=4:seed=7:frames=30", "-f",
                            "gray", "-o", path}));
 }
 
-// The output's extension: each one selects another encoder or container.
+// Fixture whose parameter is the output's extension; each one selects another encoder or container.
 class EncodedBytes : public testing::TestWithParam<const char*> {
 protected:
     void SetUp() override {
@@ -39,8 +39,8 @@ protected:
         ASSERT_FALSE(first_.empty());
     }
     std::string input() const { return folder_ / "in.y4m"; }
-    // Returns the bytes that the program writes when started by the command prefix `way`; its input is the file, or
-    // `from` through that prefix.
+    // Returns the bytes that the program writes when the command prefix `way` starts it. Its input is `from`, or
+    // input() if `from` is empty.
     std::string made(const Arguments& way, const std::string& from = "") const {
         const auto path = folder_ / ("out" + std::string(GetParam()));
         expect_made(joined(way, framewire({"run", "-y", "--backend", "cpu", "--progress", "none", "-i",
@@ -53,7 +53,7 @@ protected:
 };
 
 TEST_P(EncodedBytes, DoNotDependOnUninitialisedMemory) {
-    // glibc fills allocations with this byte, except those that it maps from the system, which are zeros.
+    // glibc fills allocations with this byte, except those that it maps from the system, which are always zero.
     const std::string filled = "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=1000000000:glibc.malloc.perturb=";
     for (const char* byte : {"0", "1", "85", "170"})
         EXPECT_TRUE(made({"env", filled + byte}) == first_) << "with memory filled by " << byte;
@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Endings, EncodedBytes,
                          testing::Values(".mp4", ".mkv", ".mkv:codec=h264", ".avi", ".ts", ".webm", ".gif", ".webp",
                                          ".fwd"));
 
-// Outputs of runs over many files.
+// Fixture for outputs of runs over many files; the parameter is the command.
 class ManyFilesBytes : public testing::TestWithParam<Arguments> {
 protected:
     void SetUp() override {

@@ -1,4 +1,4 @@
-// Long files, processed in segments and joined: outputs equal those of an uncut run, however a run ended.
+// Tests long files that are processed in segments and joined: outputs equal those of an uncut run, however a run ended.
 #include "e2e/program.hpp"
 #include "e2e/shell.hpp"
 #include "kit/images.hpp"
@@ -30,7 +30,7 @@ std::string sound(const std::string& path) {
     return printed_by("ffmpeg -nostdin -v error -i " + path + " -map 0:a -f framemd5 -");
 }
 
-// The packet order differs after an encoder restarts, so the lines are compared as a sorted set.
+// Returns the lines as a sorted set, because the packet order differs after an encoder restarts.
 std::multiset<std::string> sorted_lines(const std::string& text) {
     std::multiset<std::string> lines;
     std::istringstream stream(text);
@@ -60,7 +60,7 @@ protected:
         return path;
     }
     std::string h264(const std::string& name = "a.mp4") const { return clip(name, "-c:v libx264 -g 25 -bf 3"); }
-    // A clip with sound and a title.
+    // Makes a clip with sound and a title.
     std::string beep() const {
         return clip("a.mp4", "-c:v libx264 -g 25 -bf 3 -c:a aac -metadata title=Beep",
                     "-f lavfi -i sine=frequency=440:duration=12");
@@ -73,7 +73,7 @@ protected:
         return result.err;
     }
 
-    // Runs the command uncut and cut and compares the outputs; returns what the second run printed.
+    // Runs the command uncut and cut, and compares the outputs; returns the messages of the second run.
     std::string expect_equal(const Arguments& arguments, const Arguments& cutting = {"--segment", "2s"}) const {
         SCOPED_TRACE(testing::PrintToString(arguments));
         fs::remove_all(folder_ / "uncut");
@@ -142,7 +142,7 @@ TEST_F(Segments, AreExactForEveryKindOfVideo) {
             expect_equal({"run", "-i", clip(name, encoding), "-f", "noise=threshold=3", "--ending", "y4m"});
         EXPECT_TRUE(has(said, "segments of long files made")) << name << said;
     }
-    // A file whose packets do not have presentation times.
+    // The packets of this file have no presentation times.
     EXPECT_TRUE(
         has(expect_equal({"run", "-i", clip("old.avi", "-c:v mpeg4 -g 25 -bf 2"), "--ending", "y4m"}), "is not split"));
 }
@@ -168,14 +168,14 @@ TEST_F(Segments, JoinedVideoHasOneCopyOfTheAudio) {
         EXPECT_EQ(sound(c), sound(u)) << ending;
         EXPECT_FALSE(sound(c).empty()) << ending;
         EXPECT_EQ(probed(c, "format_tags=title"), probed(u, "format_tags=title")) << ending;
-        // The H.264 encoder restarts with each segment: its losses differ, but are no greater.
+        // The H.264 encoder restarts with each segment: its losses differ, but are not greater.
         EXPECT_TRUE(ending == "mp4" ? psnr(c, u, "average") > 38 : pictures(c) == pictures(u)) << ending;
     }
     run(0, "silent/", {"run", "-i", a, "--no-audio", "--segment", "3s"});
     EXPECT_EQ(probed(folder_ / "silent/a.mp4", "stream=codec_type"), "video\n");
 }
 
-// Segments start between the milliseconds that MP4 can express.
+// At this rate, segments start between the milliseconds that MP4 can express.
 TEST_F(Segments, KeepTimesOfEncodedVideoAtAnyRate) {
     const auto a = clip("a.mp4", "-c:v libx264 -g 25 -bf 3", "-r 30000/1001");
     for (const auto& [ending, rate] : {std::pair{"mp4", "max"}, {"mp4", "12"}, {"mkv", "max"}, {"avi", "12"}}) {
@@ -263,7 +263,7 @@ TEST_F(Segments, AKilledRunResumesToTheOutputsOfAnUnsplitOne) {
                         ? 1
                         : 0;
         else if (fs::exists(folder_ / "cut/b.y4m"))
-            fs::remove_all(folder_ / "cut");  // finished, or killed before its first done marker
+            fs::remove_all(folder_ / "cut");  // the run finished, or was killed before its first done marker
     }
     EXPECT_GT(kept, 0) << "segments of a run that was killed";
     RecordProperty("killed_with_pieces", kept);
@@ -328,8 +328,8 @@ TEST_F(Segments, RefuseJobsThatCannotBeExact) {
     EXPECT_TRUE(has(run(2, "out/", {"run", "-i", a, "--segment", "0.5s"}), "is not a valid length"));
 }
 
-// Learning models process the warm-up first: if it covers everything before the segment, the result equals an uncut
-// run.
+// Models that learn process the warm-up first: if it covers everything before the segment, the result equals that of an
+// uncut run.
 TEST_F(Segments, WarmUpLearningModels) {
     const auto a = h264();
     const Arguments detect{"detect", "-i", a, "--background", "mixture:history=50", "--min-area", "4"};
@@ -343,7 +343,7 @@ TEST_F(Segments, WarmUpLearningModels) {
     EXPECT_EQ(lines, 300);
 }
 
-// Other segment boundaries, warm-up and sound options give other outputs.
+// Changing segment boundaries, warm-up or sound options gives other outputs.
 TEST_F(Segments, AreRecreatedWhenTheirOptionsChange) {
     const auto a = beep();
     const auto made = [&](const Arguments& more) {
@@ -362,7 +362,7 @@ TEST_F(Segments, AreRecreatedWhenTheirOptionsChange) {
 }
 
 TEST_F(Segments, HandleADamagedFileLikeAnUnsplitRun) {
-    // Frames with checksums, so that detecting a broken one does not depend on the decoder's threads.
+    // Frames have checksums, so that detecting a broken one does not depend on the decoder's threads.
     const auto a = clip("a.mkv", "-c:v ffv1 -level 3 -slicecrc 1 -g 1");
     auto bytes = contents(a);
     for (std::size_t at = bytes.size() / 2; at < bytes.size() / 2 + 200; ++at) bytes[at] = '\x55';

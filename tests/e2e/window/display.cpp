@@ -51,8 +51,8 @@ std::vector<std::string> display_server(const std::string& screen) {
     // A killed server may still be shutting down, so each display gets a new number.
     static std::atomic<int> servers = 0;  // some tests have two at once
     const int number = 1000 + 8 * (static_cast<int>(getpid()) % 5000) + servers++ % 8;
-    // -noreset: the server does not reset when its last client disconnects, as it would refuse a program that connects
-    // at that moment.
+    // With -noreset, the server does not reset when its last client disconnects: during a reset it would refuse new
+    // connections.
     return {"Xvfb",    ":" + std::to_string(number), "-displayfd", "2", "-screen", "0", screen, "-nolisten", "tcp",
             "-noreset"};
 }
@@ -62,8 +62,8 @@ Display::Display() {
     variable_ = "DISPLAY=:" + std::to_string(std::atoi(server_.err().c_str()));
 }
 
-// SDL uses its software renderer, so that screenshots do not depend on the machine's Mesa, which also leaks when it is
-// unloaded.
+// Makes SDL use its software renderer, so that screenshots do not depend on the machine's Mesa, which also leaks when
+// it is unloaded.
 std::vector<std::string> Display::framewire(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), {"env", variable_, "SDL_VIDEODRIVER=x11", "SDL_RENDER_DRIVER=software",
                                          "SDL_FRAMEBUFFER_ACCELERATION=0", program_path});
@@ -75,14 +75,14 @@ Result Display::run(std::vector<std::string> arguments) const {
     return Program(std::move(arguments)).wait();
 }
 
-// A search may fail on a window that disappears meanwhile, so the test polls.
+// Polls, because a search may fail on a window that disappears meanwhile.
 bool Display::has_window(const std::string& title) const {
     return becomes_true([&] {
                return run({"xdotool", "search", "--onlyvisible", "--name", title}).code == 0;
            }) &&
            shows([](const Screenshot& screen) {
                return screen.drawn_pixels() > 0;
-           });  // only a window that has drawn receives keys
+           });  // a window receives keys only after it has drawn
 }
 
 void Display::press(const std::string& key, int x, int y) const {

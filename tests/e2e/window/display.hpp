@@ -9,7 +9,7 @@
 
 namespace framewire::e2e {
 
-/// A screenshot: rows of R, G, B.
+/// Screenshot: rows of R, G, B.
 struct Screenshot {
     static constexpr int width = 640, height = 480;
     std::string bytes;
@@ -19,38 +19,39 @@ struct Screenshot {
         friend bool operator==(const Pixel&, const Pixel&) = default;
     };
     Pixel at(int x, int y) const;
-    /// Returns a rectangle of it as B, G, R.
+    /// Returns a rectangle of the screenshot as B, G, R.
     std::string part_as_bgr(int x, int y, int part_width, int part_height) const;
     /// Returns the number of pixels that are not black.
     int drawn_pixels() const;
-    /// Returns the number of pixels in the red behind warning texts.
+    /// Returns the number of pixels in the red background of warning texts.
     int red_pixels() const;
 };
 
 /// Returns the command that starts an X server without a physical screen, of this size and depth: "640x480x24". The
-/// server prints its display number when it is ready. Each call gives another number: if they choose their own, two
-/// servers that start at once may choose the same.
+/// server prints its display number when it is ready. Each call gives another number: servers that choose their own may
+/// choose the same if they start at once.
 std::vector<std::string> display_server(const std::string& screen);
 
-/// A display without a physical screen, of Screenshot's size, with a simulated mouse and keyboard.
+/// Display without a physical screen, of Screenshot's size, with a simulated mouse and keyboard.
 class Display {
 public:
     Display();
 
-    /// Returns the command that starts framewire on it.
+    /// Returns the command that starts framewire on this display.
     std::vector<std::string> framewire(std::vector<std::string> arguments) const;
     /// Waits for a window whose title contains this text.
     bool has_window(const std::string& title) const;
-    /// Keys go to the window under the mouse: without a window manager no window has the focus. A call that fails is a
-    /// test failure.
+    /// Presses a key with the mouse at this position: without a window manager no window has the focus, so keys go to
+    /// the window under the mouse. Fails the test on an error.
     void press(const std::string& key, int x = 320, int y = 240) const;
     void click(int x, int y) const;
-    /// Presses the left button, moves and releases it, all faster than a window draws.
+    /// Presses the left button, moves the mouse and releases the button, all faster than a window draws.
     void drag(int from_x, int from_y, int to_x, int to_y) const;
     Screenshot screenshot() const;
-    /// Returns the screen once it is as wanted and equals the previous one: the program has finished drawing.
+    /// Returns the screen once `wanted` holds and the screen equals the previous one, which means that the program has
+    /// finished drawing.
     Screenshot settled(const std::function<bool(const Screenshot&)>& wanted) const;
-    /// Polls until the screen is as wanted, for up to three minutes.
+    /// Polls until `wanted` holds for the screen, for up to three minutes.
     bool shows(const std::function<bool(const Screenshot&)>& wanted) const;
 
 private:

@@ -1,4 +1,4 @@
-// The camera panel in the window of `show`.
+// Tests the camera panel in the window of `show`.
 #include "e2e/program.hpp"
 #include "e2e/window/display.hpp"
 
@@ -9,12 +9,12 @@
 namespace framewire::e2e {
 namespace {
 
-// A 560x420 picture in the middle of the screen, with its panel on the right.
+// Picture of 560x420 in the middle of the screen, with its panel on the right.
 const std::string room = "synth:size=560x420:objects=0:noise=0";
 
 class Panel : public testing::Test {
 protected:
-    // Checks the left edge of the picture, which no panel covers.
+    // Returns true if the left edge of the picture, which no panel covers, is white.
     static bool is_white(const Screenshot& screen) {
         for (int y = 60; y < 400; y += 20)
             if (screen.at(50, y) != Screenshot::Pixel{255, 255, 255}) return false;
@@ -33,10 +33,10 @@ TEST_F(Panel, SlidersAndSwitchesChangeThePicture) {
         return screen.at(50, 200) != Screenshot::Pixel{0, 0, 0};
     }));
     display_.press("a");
-    // The position of the panel, whose font size follows the height of the window.
+    // These positions in the panel depend on its font size, which follows the height of the window.
     ASSERT_TRUE(display_.shows(
         [](const Screenshot& screen) { return screen.at(475, 77).red < 120 && screen.at(475, 77).blue > 180; }));
-    display_.drag(475, 77, 600, 77);  // brightness, to the right end
+    display_.drag(475, 77, 600, 77);  // drags brightness to the right end
     EXPECT_TRUE(display_.shows(is_white));
     display_.click(372, 153);  // undoes the adjustment
     EXPECT_TRUE(display_.shows([&](const Screenshot& screen) { return left(screen) == flipped; }));
@@ -48,7 +48,7 @@ TEST_F(Panel, SlidersAndSwitchesChangeThePicture) {
     EXPECT_EQ(program.wait().code, 0);
 }
 
-// The pointer reaches the panel and presses between two frames of the window.
+// The pointer reaches the panel, and the button is pressed, between two frames of the window.
 TEST_F(Panel, APressDoesNotReachTheCameraBelow) {
     const auto of_colour = [](const std::string& colour) { return "lavfi:color=" + colour + ":size=280x420:rate=10"; };
     Program program(display_.framewire({"show", "--backend", "cpu", of_colour("black"), of_colour("blue")}));

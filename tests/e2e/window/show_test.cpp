@@ -1,4 +1,4 @@
-// The window on a display without a physical screen, controlled by keys that xdotool types.
+// Tests the window on a display without a physical screen, controlled by keys that xdotool types.
 #include "e2e/program.hpp"
 #include "e2e/window/display.hpp"
 
@@ -44,7 +44,7 @@ protected:
         }));
         return pixels(folder_ / name);
     }
-    // Returns true if it saves these pixels, immediately or once earlier key presses have taken effect.
+    // Returns true if the window saves these pixels, immediately or once earlier key presses have taken effect.
     bool saves(const std::string& wanted) {
         return becomes_true([&] { return saved() == wanted; });
     }
@@ -75,7 +75,7 @@ TEST_F(Show, RespondsToKeys) {
     display_.press("comma");
     display_.press("comma");
     EXPECT_TRUE(saves(frame(0)));
-    display_.press("Right");  // seeks five seconds, and the clip has four
+    display_.press("Right");  // seeks by five seconds, but the clip has only four
     EXPECT_TRUE(saves(frame(19)));
     display_.press("q");
     const auto result = program->wait();

@@ -1,4 +1,4 @@
-// Streams in a window on a display without a physical screen.
+// Tests streams in a window on a display without a physical screen.
 #include "e2e/program.hpp"
 #include "e2e/window/display.hpp"
 
@@ -18,7 +18,7 @@ using Pixel = Screenshot::Pixel;
 const std::string still = "synth:size=320x240:fps=10:objects=0:noise=0";
 constexpr Pixel white{255, 255, 255}, gray{128, 128, 128}, black{0, 0, 0};
 
-// A server of the still room; `chain` may make it one colour.
+// Server of the still room; `chain` may turn the picture into a single colour.
 class Server {
 public:
     explicit Server(const std::string& chain, const std::string& listen = "127.0.0.1:0",
@@ -80,7 +80,7 @@ TEST_F(ViewWindow, ShowsTheExactPixelsOfTheStream) {
     const Server server("");
     const auto picture = still_picture();
     const auto program = view({server.url()});
-    // In the middle of the screen, at its own size.
+    // The picture is in the middle of the screen, at its own size.
     EXPECT_TRUE(
         display_.shows([&](const Screenshot& screen) { return screen.part_as_bgr(160, 120, 320, 240) == picture; }));
     display_.press("i");
@@ -110,7 +110,7 @@ TEST_F(ViewWindow, SavesAndRecordsTheShownPicture) {
     ASSERT_TRUE(see_frames(least_frames + 1)) << program->err();
     display_.press("r");
     ASSERT_TRUE(becomes_true([&] { return saved(".mkv").size() == 1; })) << program->err();
-    display_.press("r");  // starts another recording, which the end of the program completes
+    display_.press("r");  // starts another recording, which is completed when the program ends
     ASSERT_TRUE(display_.shows([](const Screenshot& screen) { return screen.red_pixels() > 300; }));
     ASSERT_TRUE(see_frames(2)) << program->err();
     display_.press("q");
@@ -125,7 +125,7 @@ TEST_F(ViewWindow, SavesAndRecordsTheShownPicture) {
     EXPECT_GE(frames_in(folder_ / saved(".mkv").front()), least_frames);
 }
 
-// The window takes 576x324 pixels of the screen from (32, 78) on, in two columns and two rows.
+// The window covers 576x324 pixels of the screen, starting at (32, 78), with two columns and two rows of cameras.
 constexpr int first_x = 176, second_x = 464, upper_y = 159, lower_y = 321;
 
 bool shows_all(const Screenshot& screen) {
@@ -165,7 +165,7 @@ TEST_F(ViewWindow, ALostCameraIsReportedAndReturnsWithAnotherSize) {
     auto dark = std::make_unique<Server>("adjust=brightness=-255");
     const auto listen = dark->listen();
     const auto program = view({lit.url(), dark->url(), "--reconnect", "1", "--log-level", "debug"});
-    // Two cameras side by side: the left and the right half of the window.
+    // Two cameras are side by side in the left and the right half of the window.
     const auto both = [](const Screenshot& screen) {
         return screen.at(first_x, 240) == white && screen.at(second_x, 240) == black;
     };

@@ -1,4 +1,4 @@
-// How the program prints names that others chose, and addresses with passwords.
+// Tests how the program prints names that others chose, and addresses with passwords.
 #include "e2e/program.hpp"
 
 #include "framewire/core/text.hpp"
@@ -14,11 +14,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-// An escape sequence, a line that looks like one of the program's, and a character that reverses the writing direction.
+// Name with an escape sequence, a line that looks like one of the program's, and a character that reverses the writing
+// direction.
 const std::string name = "a\x1b[2Jb\nframewire: error: all is lost\xe2\x80\xaegpj";
 const std::string shown = "a\\x1b[2Jb\\x0aframewire: error: all is lost\\u{202e}gpj";
 
-// Standard error may hold the program's own line breaks, and no other control sequence that a terminal would interpret.
+// Expects standard error to contain the program's own line breaks, and no other control sequence that a terminal would
+// interpret.
 void expect_harmless(const std::string& err) {
     EXPECT_EQ(err, printable_lines(err));
     EXPECT_EQ(err.find("\nframewire: error: all is lost"), std::string::npos) << err;
@@ -55,7 +57,7 @@ TEST(Names, InWrongArgumentsAreEscaped) {
 
 TEST(Names, InLogLinesAreEscaped) {
     const TemporaryFolder folder;
-    // The program reports an image whose size differs from the first, and a truncated file.
+    // The program's reports name an image whose size differs from the first, and a truncated file.
     ASSERT_EQ(run_framewire({"run", "-i", "synth:size=64x48:seed=1", "-o", folder / "a1.png", "--frames", "1"}).code,
               0);
     ASSERT_EQ(run_framewire({"run", "-i", "synth:size=32x24:seed=1", "-o", folder / "b.png", "--frames", "1"}).code, 0);
@@ -67,7 +69,7 @@ TEST(Names, InLogLinesAreEscaped) {
     EXPECT_EQ(images.code, 0) << images.err;
     EXPECT_NE(images.err.find("warning: " + (folder / shown) + "/a2.png"), std::string::npos) << images.err;
     expect_harmless(images.err);
-    // Machine-readable outputs hold the unchanged name.
+    // Machine-readable outputs contain the unchanged name.
     const auto figures = Json::parse(contents(folder / "stats.json"));
     EXPECT_EQ(figures["source"], folder / name + "/a%d.png");
 
@@ -87,7 +89,7 @@ TEST(Names, KeepTheCaretLineOfAChain) {
     EXPECT_NE(result.err.find("did you mean 'gray'?\n  gray,grey\n       ^\n"), std::string::npos) << result.err;
 }
 
-// Nothing listens at port 1.
+// Nothing listens at port 1, so the program reports the address.
 TEST(Passwords, AreNeverShown) {
     const TemporaryFolder folder;
     const std::string address = "rtsp://user:geheim@127.0.0.1:1/live?token=geheim";

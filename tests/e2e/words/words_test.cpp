@@ -1,4 +1,4 @@
-// Messages about wrong arguments, and aids for correct ones: help, the manual page and completions.
+// Tests messages about wrong arguments, and aids for correct ones: help, the manual page and completions.
 #include "e2e/places.hpp"
 #include "e2e/program.hpp"
 
@@ -38,7 +38,7 @@ TEST(Words, SuggestTheNearestArgument) {
     expect_in(refusal({"run", "--fliters=gray"}), "run has no option '--fliters'");
     expect_in(refusal({"run", "--fliters=gray"}), "did you mean '--filters'?");
     expect_in(refusal({"detect", "-i", "synth", "--min-aera", "3"}),
-              "did you mean '--min-area'?");  // an option of a group
+              "did you mean '--min-area'?");  // the option belongs to a group
     expect_in(refusal({"run", "-threads", "3"}), "did you mean '--threads'?");
     expect_in(refusal({"run", "-i", "synth", "-o", "x.mkv", "--listen", "a"}),
               "run has no option '--listen'; serve has it");
@@ -51,7 +51,7 @@ TEST(Words, SuggestTheNearestArgument) {
     expect_in(refusal({"help", "rnu"}), "did you mean 'run'?");
 }
 
-// Users of FFmpeg may type its names.
+// Users of FFmpeg may type FFmpeg's names.
 TEST(Words, SuggestOurNamesForFfmpegNames) {
     const auto of_option = [](const std::string& option) {
         return refusal({"run", "-i", "synth", option, "x", "-o", "x.mkv"});
@@ -175,7 +175,7 @@ TEST(ManPage, PassesLint) {
     EXPECT_EQ(lint.code, 0);
 }
 
-// Returns the completions that a shell offers, one per line, sorted.
+// Returns the lines of a text, sorted: the completions that a shell offers.
 std::vector<std::string> sorted_lines(const std::string& text) {
     std::vector<std::string> lines;
     std::istringstream stream(text);
@@ -189,8 +189,8 @@ bool offers(const std::vector<std::string>& lines, const std::string& word) {
     return std::find(lines.begin(), lines.end(), word) != lines.end();
 }
 
-// Completes `line` in bash, which splits words as readline does: at blanks, and at '=' and ':', which are words
-// themselves.
+// Completes `line` in bash, which splits words as readline does: at blanks, and at '=' and ':', which form words of
+// their own.
 class Bash {
 public:
     Bash() : script_(written_to(folder_, "completion", run_framewire({"help", "--completion", "bash"}).out)) {}
@@ -274,7 +274,7 @@ TEST(BashCompletion, CompletesFiltersAndSources) {
     EXPECT_EQ(bash.offered("framewire run -f blur,gray=average:ch",
                            {"framewire", "run", "-f", "blur,gray", "=", "average", ":", "ch"}),
               (Lines{"channels="}));
-    // In quotes bash sees one word.
+    // Within quotes, bash sees one word.
     EXPECT_EQ(bash.offered("framewire run -f \"gray=method=av", {"framewire", "run", "-f", "\"gray=method=av"}),
               (Lines{"gray=method=average"}));
     EXPECT_TRUE(offers(bash.offered("framewire run -i "), "synth:"));
@@ -325,15 +325,15 @@ TEST(ZshCompletion, MatchesBash) {
                    "  typeset -a __hits; builtin compadd -A __hits \"$@\"; builtin compadd \"$@\"\n"
                    "  local status_=$?; local hit; for hit in $__hits; do print -r -- \"OFFER $hit\" >>" +
                    (folder / "offers") + "; done; return $status_\n}\n");
-    // Until nothing more has arrived for a quarter of a second.
+    // Polls until nothing more has arrived for a quarter of a second.
     const auto until_all_is_offered = "last=0; for try in {1..80}; do zselect -t 25; size=$(wc -c <" +
                                       (folder / "offers") +
                                       "); (( size > 0 && size == last )) && break; last=$size; done";
     const auto offered = [&](const std::string& line) {
         std::filesystem::remove(folder / "offers");
         written_to(folder, "offers", "");
-        // The terminal echoes what is typed, in lines of its width, so the typed text must differ from the text that is
-        // waited for.
+        // The terminal echoes the typed text, in lines of its width, so the typed text must differ from the text for
+        // which the script waits.
         const auto script = "zmodload zsh/zpty zsh/zselect; zpty z zsh -f -i; zpty -w z 'source " +
                             (folder / "inner.zsh") +
                             "; print RE\\ADY'; "

@@ -1,5 +1,5 @@
-// Images that the encoders pack: both decoders return the encoder's reference, which is within the threshold of the
-// image.
+// Fuzzes the encoders with images: both decoders must return the encoder's reference, which must be within the
+// threshold of the image.
 
 #include "framewire/codec/encoder_ref.hpp"
 
@@ -8,8 +8,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace framewire;
     using codec::reference::Bytes;
-    // Height, width, threshold, and one byte for channels, mode and effort; then the bytes of two images, repeated as
-    // needed.
+    // Input: height, width, threshold, and one byte for channels, mode and effort; then the bytes of two images,
+    // repeated as needed.
     if (size < 5) return 0;
     const Shape shape{1, 1 + data[0] % 80, 1 + data[1] % 80, data[3] % 2 ? 1 : 3};
     const int threshold = data[2] % 255;

@@ -1,5 +1,5 @@
-// Packed frames of a hostile sender: refused, or applied as the reference decoder applies them, never outside the
-// picture.
+// Fuzzes the decoder with packed frames of a hostile sender: it must refuse them, or apply them as the reference
+// decoder does, never outside the picture.
 
 #include "framewire/codec/encoder_ref.hpp"
 #include "framewire/codec/reference_pixels.hpp"

@@ -1,5 +1,5 @@
-// Packed blocks with random, correctly coded symbols: the Unpacker accepts or refuses them as the reference decoder
-// does.
+// Fuzzes the Unpacker with packed blocks of random, correctly coded symbols: it must accept or refuse them as the
+// reference decoder does.
 
 #include "framewire/codec/encoder_ref.hpp"
 #include "framewire/codec/reference_pixels.hpp"
@@ -10,7 +10,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace framewire;
-    // The shape, then the choices, two bytes each.
+    // Input: the shape, then the choices, two bytes each.
     if (size < 3) return 0;
     const Shape shape{1, 1 + data[0] % 80, 1 + data[1] % 80, data[2] % 2 ? 1 : 3};
     std::size_t next = 3;

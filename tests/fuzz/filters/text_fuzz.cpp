@@ -1,4 +1,5 @@
-// Malformed texts and colours of the text filter: refused, or expanded within the available space.
+// Fuzzes the texts and colours of the text filter: malformed ones must be refused, or expanded within the available
+// space.
 
 #include "framewire/core/error.hpp"
 #include "framewire/filters/text.hpp"
@@ -39,7 +40,7 @@ void check_template(std::string_view text) {
     FrameValues named;
     named.source = text;
     if (wanted->fill(named).size() > max_text_characters) std::abort();
-    // All characters except those of a source's name are known in advance, and their glyphs are rendered then.
+    // All characters except those of a source's name are known in advance, and their glyphs are rendered at that time.
     const auto known = wanted->characters();
     for (const auto& values : {none, largest}) {
         const auto filled = wanted->fill(values);

@@ -1,5 +1,5 @@
-// Malformed configurations of several cameras: refused with problems that lie within the text, or read as values that a
-// server can be configured with.
+// Fuzzes configurations of several cameras: malformed ones must be refused with problems that lie within the text, or
+// parsed as values with which a server can be configured.
 
 #include "framewire/core/error.hpp"
 #include "framewire/jobs/configuration.hpp"

@@ -1,4 +1,4 @@
-// Malformed control requests and camera states: read, or refused with a message.
+// Fuzzes control requests and camera states: malformed ones must be parsed, or refused with a message.
 
 #include "framewire/core/error.hpp"
 #include "framewire/service/control.hpp"
@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string text(reinterpret_cast<const char*>(data), size);
     try {
         const auto request = service::parse_control(text);
-        // A request that is written again means nearly the same: numbers keep four decimal places.
+        // A request that is written and parsed again has nearly the same meaning: numbers keep four decimal places.
         if (service::parse_control(service::to_text(request)).index() != request.index()) std::abort();
     } catch (const Error&) {
     }

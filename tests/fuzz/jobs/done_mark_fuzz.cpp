@@ -1,4 +1,4 @@
-// Malformed done markers: only the marker that was written when the work was finished counts as done.
+// Fuzzes done markers: only the marker that was written when the work was finished may count as done.
 
 #include "framewire/core/error.hpp"
 #include "framewire/jobs/shard.hpp"
@@ -13,16 +13,16 @@
 namespace framewire::done_mark_fuzz {
 namespace {
 
-// A folder with a finished item of work, removed at the end.
+// Folder with a finished item of work, removed at the end.
 class Work {
 public:
     Work() {
         auto name = (std::filesystem::temp_directory_path() / "framewire-fuzz-XXXXXX").string();
-        if (!::mkdtemp(name.data())) std::exit(1);  // a problem of the machine, not a finding
+        if (!::mkdtemp(name.data())) std::exit(1);  // a failure of the machine, not a finding
         folder_ = name;
         write(making_.inputs.emplace_back(name + "/in.y4m"), "input");
         write(making_.outputs.emplace_back(name + "/out.mkv"), "output");
-        // Whole seconds of a fixed time, so that corpora of other machines fit.
+        // Use whole seconds of a fixed time, so that corpora from other machines fit.
         const std::filesystem::file_time_type long_ago{};
         std::filesystem::last_write_time(making_.inputs[0], long_ago);
         jobs::ItemInTheMaking making(markers());
@@ -65,7 +65,7 @@ std::string without_last_break(std::string text) {
 }  // namespace
 }  // namespace framewire::done_mark_fuzz
 
-// The first byte is the offset at which the other bytes overwrite the valid marker.
+// Overwrites the valid marker: the first byte is the offset of the other bytes.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace framewire;
     using Is = jobs::ItemState::Is;

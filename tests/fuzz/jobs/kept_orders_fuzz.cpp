@@ -1,4 +1,4 @@
-// Malformed files of persisted state: refused, or read so that writing them again gives the same.
+// Fuzzes files of persisted state: malformed ones must be refused, or parsed so that writing them again gives the same.
 
 #include "framewire/core/error.hpp"
 #include "framewire/jobs/persisted_state.hpp"

@@ -1,5 +1,5 @@
-// Malformed addresses of MQTT brokers and malformed spool files of events: refused without showing any password, or
-// parsed.
+// Fuzzes addresses of MQTT brokers and spool files of events: malformed ones must be refused without showing any
+// password, or parsed.
 
 #include "framewire/core/error.hpp"
 #include "framewire/service/events.hpp"

@@ -1,4 +1,5 @@
-// Malformed bodies of control requests over HTTP: read as allowed values, or refused with a message.
+// Fuzzes bodies of control requests over HTTP: malformed ones must be parsed as allowed values, or refused with a
+// message.
 
 #include "framewire/core/error.hpp"
 #include "framewire/service/web/json.hpp"

@@ -1,5 +1,5 @@
-// A relay whose server sends messages in a changed order: omitted, repeated, truncated, with changed bytes, or random.
-// The relay holds and forwards what arrives in order and unchanged.
+// Fuzzes a relay with a server's messages in a changed order: omitted, repeated, truncated, with changed bytes, or
+// random. The relay must hold and forward what arrives in order and unchanged.
 
 #include "fuzz/net/sent_messages.hpp"
 
@@ -24,10 +24,10 @@ namespace {
 
 using namespace net;
 
-// The bytes that a server sends after its hello, derived from a fuzzer input.
+// Bytes that a server sends after its hello, derived from a fuzzer input.
 struct Script {
     Bytes said;
-    bool as_sent = true;  // everything in order and unchanged
+    bool as_sent = true;  // true while everything is in order and unchanged
     std::size_t taken = 0;
 };
 
@@ -48,7 +48,7 @@ Script script_of(const std::vector<fuzz::SentMessage>& messages, const std::uint
         script.taken += next;
         script.as_sent = script.as_sent && next;
         switch (what % 8) {
-            default: break;  // the next message, as it was sent
+            default: break;  // sends the next message unchanged
             case 3: message = messages[byte() % messages.size()]; break;
             case 4: script.taken = std::min(script.taken + 1, messages.size()); continue;
             case 5:
@@ -70,7 +70,7 @@ Script script_of(const std::vector<fuzz::SentMessage>& messages, const std::uint
     return script;
 }
 
-// A TCP socket on loopback. Running out of sockets is a problem of the machine, not a finding.
+// TCP socket on loopback. Running out of sockets is a failure of the machine, not a finding.
 class Socket {
 public:
     explicit Socket(int descriptor) : descriptor_(descriptor) {

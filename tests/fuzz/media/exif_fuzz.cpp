@@ -1,4 +1,4 @@
-// Malformed EXIF data, and TIFF files, which begin in the same way: read as an orientation or as none.
+// Fuzzes EXIF data, and TIFF files, which begin in the same way: malformed ones must give an orientation or none.
 
 #include "framewire/media/orientation.hpp"
 

@@ -1,5 +1,5 @@
-// Malformed recordings, read to their end and from other times, with valid and invalid checksums. Those that the
-// reference reader accepts are read as it reads them.
+// Fuzzes recordings, which are read to their end and from other times, with valid and invalid checksums. Recordings
+// that the reference reader accepts must be read in the same way.
 
 #include "fuzz/memory_file.hpp"
 
@@ -24,7 +24,7 @@ void set_check(Bytes& bytes, std::size_t at, std::uint32_t check) {
     for (std::size_t byte = 0; byte < 4; ++byte) bytes[at + byte] = static_cast<std::uint8_t>(check >> 8 * byte);
 }
 
-// Corrects the checksums of file headers, frame headers and the index, so that the fuzzer reaches the code behind them.
+// Corrects the checksums of file headers, frame headers and the index, so that the fuzzer gets past their verification.
 void mend(Bytes& bytes) {
     for (const auto copy : {std::size_t{0}, std::size_t{64}})
         if (bytes.size() >= copy + 64) set_check(bytes, copy + 60, crc(bytes, copy, copy + 60));

@@ -1,4 +1,4 @@
-// Malformed NumPy files: refused, or read with as many values as their shape has.
+// Fuzzes NumPy files: malformed ones must be refused, or read with as many values as their shape has.
 
 #include "framewire/core/error.hpp"
 #include "framewire/media/npy.hpp"

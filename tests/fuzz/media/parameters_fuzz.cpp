@@ -1,4 +1,5 @@
-// Malformed source parameters (`raw:PATH:size=...`, `synth:...`): refused, or within the allowed range.
+// Fuzzes source parameters (`raw:PATH:size=...`, `synth:...`): malformed ones must be refused, and accepted ones must
+// be within the allowed range.
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
@@ -51,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             expect(text.starts_with(call.path));
             check(call);
         });
-    // The parameter `truth` would write files at any path in the text.
+    // The parameter `truth` would write files at any path in the text, so skip it.
     if (text.find("truth") != std::string::npos) return 0;
     taken_or_refused([&] {
         const auto source = open_source("synth:" + text, {.max_pixels = 1024});

@@ -1,4 +1,4 @@
-// Malformed PNG files: refused when opened, or when read.
+// Fuzzes PNG files: malformed ones must be refused when they are opened or read.
 
 #include "fuzz/memory_file.hpp"
 

@@ -1,4 +1,5 @@
-// Malformed names of numbered sequences: refused, not a sequence, or one with a name for each number.
+// Fuzzes names of numbered sequences: malformed ones must be refused, not be a sequence, or give a name for each
+// number.
 
 #include "framewire/core/error.hpp"
 #include "framewire/media/image_sequence.hpp"
@@ -13,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (!pattern) return 0;
         if (pattern->path(0) == pattern->path(1)) std::abort();
         pattern->path(std::numeric_limits<std::int64_t>::max());
-        // Lists only the current folder, whose file names do not depend on the text.
+        // List only the current folder, whose file names do not depend on the text.
         if (text.find('/') == text.npos) pattern->existing();
     } catch (const Error&) {
     }

@@ -1,4 +1,4 @@
-// Malformed y4m files (header, FRAME lines, truncated frames): refused, or read to their end.
+// Fuzzes y4m files (header, FRAME lines, truncated frames): malformed ones must be refused, or read to their end.
 
 #include "fuzz/memory_file.hpp"
 
@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const fuzz::MemoryFile file(data, size);
     try {
         const auto source = open_y4m_source(file.path(), {.max_pixels = 4096});
-        // The rate is in its lowest terms, and every sink accepts it.
+        // The rate must be in its lowest terms, and every sink must accept it.
         const auto& rate = source->info().rate;
         const auto again = parse_rate(fmt::format("{}/{}", rate.numerator, rate.denominator));
         if (!again || again->numerator != rate.numerator) std::abort();

@@ -1,4 +1,5 @@
-// Malformed addresses and certificate fingerprints: refused, or parsed so that their printed form parses again.
+// Fuzzes addresses and certificate fingerprints: malformed ones must be refused, or parsed so that their printed form
+// can be parsed again.
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/address.hpp"
@@ -25,7 +26,7 @@ void check(Parse&& parse, std::string_view text) {
     parse(to_string(*address));
 }
 
-// The printed form of a parsed fingerprint parses again.
+// Printed form of a parsed fingerprint, which must be parsed again.
 struct Fingerprint {
     std::string text;
 };

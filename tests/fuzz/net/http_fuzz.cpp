@@ -1,5 +1,6 @@
-// Everything that a client can send to an HTTP server, in pieces: valid and invalid requests, and WebSockets of feeds
-// and of streams. Responses begin as HTTP responses do, and a route that needs the token never runs without it.
+// Fuzzes an HTTP server with everything that a client can send, in pieces: valid and invalid requests, and WebSockets
+// of feeds and of streams. Responses must begin as HTTP responses do, and a route that needs the token must never run
+// without it.
 
 #include "fuzz/net/posting_loop.hpp"
 #include "fuzz/net/small_stream.hpp"
@@ -18,7 +19,7 @@ using namespace net;
 
 constexpr std::string_view token = "correct-horse-battery";
 
-// One route per kind of access.
+// Returns a site with one route per kind of access.
 std::shared_ptr<const http::Site> small_site(bool token_was_said) {
     using http::Access;
     using http::Method;
@@ -80,7 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     peer->piece_bytes = std::size_t{1} << (data[0] % 12);
     peer->closes = data[0] % 2 == 0;
     sessions.come(std::make_unique<fuzz::SpokenConnection>(loop, peer));
-    // A turn ends when all pending handlers have run; their responses are posted to the next one.
+    // A turn ends when all pending handlers have run; the responses are posted to the next turn.
     for (std::size_t turns = 0; turns < 8; ++turns) {
         loop.run();
         all.set_site(nullptr);

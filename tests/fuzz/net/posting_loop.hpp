@@ -17,7 +17,7 @@
 
 namespace framewire::fuzz {
 
-/// An event loop that the fuzzer runs by hand, and to which other threads may post.
+/// Event loop that the fuzzer runs by hand, and to which other threads may post.
 class PostingLoop final : public net::Loop {
 public:
     Clock::time_point now() const override { return now_; }
@@ -48,16 +48,16 @@ private:
     std::deque<std::function<void()>> tasks_;
 };
 
-/// The server's end of a connection whose peer sends `says` in pieces of `piece_bytes`, then closes or stays silent.
-/// The peer's `heard` collects what the server writes.
+/// Server's end of a connection whose peer sends `says` in pieces of `piece_bytes`, then closes or stays silent.
+/// `heard` collects what the server writes.
 class SpokenConnection final : public net::Connection {
 public:
     struct Peer {
         net::ByteSpan says;
         std::size_t piece_bytes = 1;
         bool closes = true;
-        std::string heard{};  ///< what the server sent
-        bool closed = false;  ///< true once the server has closed it
+        std::string heard{};  ///< bytes that the server sent
+        bool closed = false;  ///< true once the server has closed the connection
     };
     SpokenConnection(PostingLoop& loop, std::shared_ptr<Peer> peer) : loop_(loop), peer_(std::move(peer)) {}
     ~SpokenConnection() override { close(); }

@@ -1,5 +1,5 @@
-// A server's messages to a viewer in a changed order: omitted, repeated, truncated, with changed bytes, or random. If
-// all are taken in order and unchanged, the viewer holds the server's reference.
+// Fuzzes a viewer with a server's messages in a changed order: omitted, repeated, truncated, with changed bytes, or
+// random. If the viewer takes all messages in order and unchanged, it must hold the server's reference.
 
 #include "fuzz/net/sent_messages.hpp"
 
@@ -18,7 +18,7 @@ using namespace net;
 
 using Message = fuzz::SentMessage;
 
-// Uses a new epoch each time, so that no earlier state is continued.
+// Returns a hello with a new epoch each time, so that no earlier state is continued.
 ServerHello next_hello() {
     static std::uint64_t epoch = 0;
     return {.epoch = ++epoch,
@@ -27,10 +27,11 @@ ServerHello next_hello() {
 
 class Viewer {
 public:
-    // A new connection of an existing viewer: creating a decoder takes longer than reading many messages.
+    // Starts a new connection of an existing viewer, because creating a decoder takes longer than reading many
+    // messages.
     Viewer() { receiver_.restart(next_hello()); }
 
-    // Takes a message; after an invalid one the viewer is reset as for a new connection.
+    // Takes a message. After an invalid one, resets the viewer as for a new connection.
     void take(const Message& message, bool as_sent) {
         try {
             receiver_.take(message.type, message.content);
@@ -38,7 +39,7 @@ public:
             if (error.code() != ErrorCode::source_lost || (as_sent && in_order_)) throw;
             receiver_.restart(next_hello());
             next = 0;
-            in_order_ = true;  // from the next keyframe on
+            in_order_ = true;  // true from the next keyframe on
             return;
         }
         if (receiver_.threshold() > fuzz::SmallStream::threshold) std::abort();
@@ -69,12 +70,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const auto what = byte();
         auto message = messages[viewer.next % messages.size()];
         switch (what % 8) {
-            default:  // the next one, as it was sent
+            default:  // takes the next message unchanged
                 if (viewer.next == messages.size()) return 0;
                 ++viewer.next;
                 viewer.take(message, true);
                 continue;
-            case 3: message = messages[byte() % messages.size()]; break;  // another one
+            case 3: message = messages[byte() % messages.size()]; break;  // takes another message
             case 4: viewer.next = std::min(viewer.next + 1, messages.size()), viewer.lose_order(); continue;
             case 5:
                 if (message.content.empty()) continue;

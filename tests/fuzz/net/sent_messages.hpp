@@ -14,14 +14,14 @@
 
 namespace framewire::fuzz {
 
-/// A message that advances a SmallStream to another state.
+/// Message that advances a SmallStream to another state.
 struct SentMessage {
     net::MessageType type{};
     net::Bytes content;
-    net::Bytes picture;  ///< the picture of a viewer that has taken all messages up to this one
+    net::Bytes picture;  ///< picture of a viewer that has taken all messages up to this one
 };
 
-/// Returns the messages that a server sends to a viewer after its hello, for ten frames.
+/// Returns the messages that a server sends to a viewer after the hello, for ten frames.
 inline std::vector<SentMessage> sent_by_a_server() {
     using namespace net;
     testing::ManualLoop loop;

@@ -1,6 +1,6 @@
-// Many simultaneous peers of a server that send arbitrary bytes, read or do not read, connect and disconnect, beside a
-// valid viewer: the valid viewer holds the server's reference after every step, and the bytes queued for the others
-// stay limited.
+// Fuzzes a server with many simultaneous peers that send arbitrary bytes, read or do not read, connect and disconnect,
+// beside a valid viewer. The valid viewer must hold the server's reference after every step, and the bytes queued for
+// the others must stay limited.
 
 #include "fuzz/net/small_stream.hpp"
 
@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 constexpr std::size_t pinned_limit_bytes = 64 * 1024;
 constexpr std::size_t most_peers = 12;
 
-// A viewer that follows the protocol and immediately takes everything that it receives.
+// Viewer that follows the protocol and immediately takes everything that it receives.
 class GoodViewer {
 public:
     GoodViewer(testing::ManualLoop& loop, ConnectionPointer connection, Receiver& receiver)
@@ -68,7 +68,8 @@ private:
     std::uint64_t messages_ = 0, reported_ = 0;
 };
 
-// Objects shared by all servers of a run: creating codecs takes longer than all that the peers send.
+// Objects that all servers of a run share, because creating codecs takes longer than processing everything that the
+// peers send.
 struct Lasting {
     fuzz::SmallStream stream;
     Receiver receiver{{.epoch = stream.state.epoch(), .info = stream.state.info()}};
@@ -116,7 +117,7 @@ public:
     }
     void end() {
         peers_.clear();
-        if (sessions_.cut_off(served_) < 1) std::abort();  // at least the valid one
+        if (sessions_.cut_off(served_) < 1) std::abort();  // at least the valid viewer
         loop_.run();
         if (sessions_.metrics().viewers != 0 || sessions_.metrics().pinned_bytes != 0) std::abort();
     }

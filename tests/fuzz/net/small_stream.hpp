@@ -9,7 +9,7 @@
 
 namespace framewire::fuzz {
 
-/// A stream of small pictures in which some bytes change with each frame; single-threaded.
+/// Single-threaded stream of small pictures in which some bytes change with each frame.
 class SmallStream {
 public:
     SmallStream()

@@ -1,5 +1,5 @@
-// Everything that a browser can send in a WebSocket, in pieces: valid and invalid frames. All stream bytes that are
-// taken were in the frames, and neither end waits forever.
+// Fuzzes a WebSocket with everything that a browser can send, in pieces: valid and invalid frames. All stream bytes
+// that the server takes must have been in the frames, and neither end may wait forever.
 
 #include "fuzz/net/posting_loop.hpp"
 
@@ -12,7 +12,7 @@
 namespace framewire::websocket_fuzz {
 namespace {
 
-// Reads until the connection has ended, and writes now and then.
+// Reads until the connection has ended, and sometimes writes.
 struct Reader {
     net::WebSocketConnection& socket;
     std::array<std::uint8_t, 300> piece{};

@@ -1,5 +1,5 @@
-// Bytes that arrive on a connection: a viewer's hello, a server's hello, or a server's messages to a viewer. They are
-// refused or parsed, never with more memory than the stream's shape allows.
+// Fuzzes the parsers of bytes from a connection: a viewer's hello, a server's hello, or a server's messages to a
+// viewer. They must refuse or parse the bytes, and never need more memory than the stream's shape allows.
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/receiver.hpp"
@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size == 0) return 0;
     const ByteSpan rest(data + 1, size - 1);
     try {
-        // A parsed message can be serialised again.
+        // Every parsed message can be serialised again.
         switch (data[0] % 8) {
             case 0: viewer_hello(read_viewer_hello(rest, wire_version)); break;
             case 1: server_hello(read_server_hello(rest)); break;

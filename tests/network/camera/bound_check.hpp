@@ -11,11 +11,11 @@ namespace framewire::network {
 struct BoundFinding {
     std::int64_t outside =
         0;              ///< bytes that differ by more than the threshold from the frame whose number the picture bears
-    double age_ms = 0;  ///< age of that frame
-    std::uint32_t stamped = 0;  ///< number of that frame; 0 for none
+    double age_ms = 0;  ///< age of the frame whose number the picture bears
+    std::uint32_t stamped = 0;  ///< number of that frame; 0 if the picture bears none
 };
 
-/// Compares pictures with the frames that a camera sent: every byte must be within the threshold of that byte of the
+/// Compares pictures with the frames that a camera sent: each byte must be within the threshold of the same byte in the
 /// one frame whose number the picture bears. Not thread-safe.
 class BoundCheck {
 public:

@@ -1,4 +1,4 @@
-// Tests of the camera's log and of the checks on pixels: they must find what they are made to find.
+// Tests the camera's log and the checks on pixels: they must find planted errors.
 
 #include "network/camera/bound_check.hpp"
 #include "network/camera/frame_log.hpp"

@@ -88,7 +88,7 @@ std::optional<Clock::time_point> FrameLog::captured(std::uint32_t frame) const {
     return Clock::time_point(std::chrono::nanoseconds(front_->times_ns[frame % times_kept].load()));
 }
 
-// The writer may already be overwriting the oldest frame's slot.
+// Returns null for the oldest frame in the log, too: the writer may already be overwriting its slot.
 const std::uint8_t* FrameLog::pixels(std::uint32_t frame) const {
     const auto last = newest();
     if (frame == 0 || frame > last || last - frame + 1 >= static_cast<std::uint32_t>(front_->pixels_kept))

@@ -11,8 +11,8 @@
 namespace framewire::network {
 
 /// Log of the frames that a test camera sent, readable while the camera runs: the times of many frames and the pixels
-/// of the last ones. Processes share it as a file; they all use the same steady clock. Frames count from 1. One process
-/// writes at a time, any number read.
+/// of the last ones. Processes share it as a file and use the same steady clock. Frames count from 1. One process
+/// writes at a time; any number of processes may read.
 class FrameLog {
 public:
     /// Opens the existing log, or creates one that stores the pixels of the last `pixels_kept` frames. Throws
@@ -32,10 +32,10 @@ public:
     HostView<std::uint8_t> next_pixels();
     void add();
 
-    /// Returns the capture time of a frame; nothing if it is too old or not there yet.
+    /// Returns the capture time of a frame; nullopt if it is too old or not there yet.
     std::optional<Clock::time_point> captured(std::uint32_t frame) const;
-    /// Returns the pixels of a frame; null if it is too old or not there yet. They may change once pixels_kept newer
-    /// frames were added.
+    /// Returns the pixels of a frame; null if it is too old or not there yet. The pixels may change once pixels_kept
+    /// newer frames have been added.
     const std::uint8_t* pixels(std::uint32_t frame) const;
 
 private:

@@ -22,7 +22,8 @@ int room_value(const Shape& shape, int frame, int frames, int x, int y, std::opt
     return 60 + 90 * y / shape.height + 12 * texture;
 }
 
-// Levels that leave room for the pattern, the figure and a noise of 2 within 0..20, 110..140 and 235..255.
+// Returns a byte of the scene `tones`. The levels leave room for the pattern, the figure and a noise of 2 within 0..20,
+// 110..140 and 235..255.
 int tones_value(const Shape& shape, int frame, int frames, int x, int y) {
     constexpr int levels[] = {0, 116, 236};
     constexpr int pattern_levels = 7, figure_levels = 8;

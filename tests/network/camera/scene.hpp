@@ -19,19 +19,19 @@ public:
         tones  ///< a dark, a gray and a bright third with a faint pattern, and a figure of low contrast in each
     };
 
-    /// `noise` is the sensor's, in levels. With a `level` the room has little contrast around that brightness, so that
-    /// a threshold can cover all differences between it and a mask.
+    /// `noise` is the sensor's noise, in levels. With a `level`, the room has little contrast around that brightness,
+    /// so that a threshold can cover all differences between the room and a mask.
     Scene(Kind kind, const Shape& shape, double noise, std::optional<int> level = {});
 
     const Shape& shape() const { return loop_.front().shape(); }
-    /// Draws frame `number`, with its stamp, into a picture of that shape.
+    /// Draws frame `number`, with its stamp, into a picture of the scene's shape.
     void draw(std::uint32_t number, HostView<std::uint8_t> picture) const;
 
 private:
     std::vector<HostImage> loop_;
 };
 
-/// Reads "room" or "tones". Throws std::invalid_argument on anything else.
+/// Parses "room" or "tones". Throws std::invalid_argument for any other text.
 Scene::Kind parse_scene(std::string_view text);
 
 }  // namespace framewire::network

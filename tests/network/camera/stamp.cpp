@@ -6,7 +6,7 @@ namespace {
 constexpr int side_px = 8, columns = 16;
 constexpr std::uint8_t dark = 16, bright = 239;
 
-// The check bits are such that no entirely dark or entirely bright picture is a valid stamp.
+// Returns the check bits of a number, chosen so that no entirely dark or entirely bright picture is a valid stamp.
 std::uint32_t check_of(std::uint32_t number) { return (number * 2654435761u >> 24 ^ 0x5a) & 0xff; }
 
 }  // namespace

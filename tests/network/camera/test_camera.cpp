@@ -84,7 +84,7 @@ void write_all(int descriptor, const void* bytes, std::size_t count) {
     }
 }
 
-// The current reader; waits for the first one, and for the next when it disconnects.
+// Current reader; waits for the first reader, and for the next one when it disconnects.
 class Reader {
 public:
     Reader(const std::string& to, const CameraOptions& options) : options_(options) {
@@ -106,7 +106,7 @@ public:
             return;
         }
         reader_ = Descriptor(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC));
-        const int little = 64 * 1024;  // small, because frames that wait in the buffer get old
+        const int little = 64 * 1024;  // small, because frames become old while they wait in the buffer
         setsockopt(reader_.number(), SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
         std::string asked;
         char piece[512];
@@ -164,7 +164,7 @@ void run(const CameraOptions& options) {
             reader.await();
             for (auto due = Clock::now(); options.frames == 0 || sent < options.frames; ++sent) {
                 std::this_thread::sleep_until(due);
-                while (due <= Clock::now()) due += period;  // drops the frames that are late
+                while (due <= Clock::now()) due += period;  // drops late frames
                 const auto frame = log.newest() + 1;
                 const auto pixels = log.next_pixels();
                 scene.draw(frame, pixels);

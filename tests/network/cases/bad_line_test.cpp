@@ -1,4 +1,4 @@
-// Lines with loss, delay and little bandwidth: what viewers behind them see, and when.
+// Tests lines with loss, delay and little bandwidth: what viewers at their far end see, and when.
 
 #include "kit/images.hpp"
 #include "network/cases/rig.hpp"
@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::duration;
 
-// Leaves the line unchanged for this long.
+// Waits while the line stays unchanged.
 void let_pass(double ms) { std::this_thread::sleep_for(duration<double, std::milli>(ms)); }
 
 // Returns the bits per second that one viewer of the stream receives on an unlimited line, after the first keyframe.
@@ -59,7 +59,7 @@ TEST(BadLine, RecoversWithinASecondFromAMinuteOfTooLittleBandwidth) {
     tell("states in the bad time", static_cast<double>(during.size()), "");
     tell("latency in the bad time, p50", percentile(during, 0.5), "ms");
     tell("latency in the bad time, largest", percentile(during, 1), "ms");
-    // A sanitizer slows the server and the viewer so much that a frame takes longer than that on any line.
+    // A sanitizer slows the server and the viewer so much that a frame takes longer than 200 ms on any line.
     const auto soon_ms = kit::brief() ? std::max(200.0, 4 * percentile(before, 0.99)) : 200.0;
     double recovered_ms = full_ms + after_ms;
     for (const auto& arrival : viewer["arrivals"])
@@ -75,15 +75,15 @@ TEST(BadLine, RecoversWithinASecondFromAMinuteOfTooLittleBandwidth) {
     EXPECT_LT(percentile(after, scaled(0.9, 1.0)), soon_ms);
 }
 
-// Returns the minimum over several viewers of the time from a late viewer's hello to the last byte of its first
-// keyframe, with 100 ms of delay in each direction.
+// Returns the time from a late viewer's hello to the last byte of its first keyframe, with 100 ms of delay in each
+// direction; the minimum over several viewers.
 double late_viewer_ms(const std::string& size, double fps, int noise) {
     const auto link = best_link();
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", size, fps, {}, noise);
     Served served({"-i", camera.source()}, link.get());
     link->set(line_settings("delay=100"));
-    Crowd early({served.url(), "seconds=20"}, link.get());  // so that the viewer is not the first one
+    Crowd early({served.url(), "seconds=20"}, link.get());  // makes sure that the late viewer is not the first one
     double best_ms = 1e9;
     for (int i = 0; i < 3; ++i) {
         const auto seen = Crowd({served.url(), "viewers=3", "seconds=2.5"}, link.get()).result();
@@ -94,8 +94,8 @@ double late_viewer_ms(const std::string& size, double fps, int noise) {
     return best_ms;
 }
 
-// For a keyframe that TCP sends in one burst; of a larger one TCP sends 14 kB in the first round trip and twice as much
-// in each following one, which does not depend on the protocol.
+// This holds for a keyframe that TCP sends in one burst. Of a larger one, TCP sends 14 kB in the first round trip and
+// twice as much in each following one, which does not depend on the protocol.
 TEST(BadLine, ALateViewerHasAKeyframeAfterOneRoundTripAndAFrame) {
     constexpr double fps = 10, there_and_back_ms = 200;
     const auto best_ms = late_viewer_ms("160x120", fps, 0);
@@ -127,8 +127,8 @@ TEST(BadLine, PicturesStayWithinTheBoundAndOneSecond) {
     tell("latency, largest", viewer["latency_ms"]["max"], "ms");
     tell("oldest frame that was needed", viewer["oldest_age_ms"], "ms");
     EXPECT_GT(viewer["checked"], 10);
-    // After losing a packet twice, TCP takes longer than a second; so the test reports the maximum, and limits a high
-    // percentile.
+    // If TCP loses a packet twice, it takes longer than a second. The test therefore reports the maximum and limits a
+    // high percentile.
     EXPECT_EQ(viewer["failed"].size(), 0u) << viewer["outside"] << " bytes of no frame";
     if (!kit::brief()) EXPECT_LT(viewer["latency_ms"][scaled("p95", "p99")], 1'000);  // a sanitizer takes longer
 }

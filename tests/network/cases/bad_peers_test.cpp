@@ -1,4 +1,5 @@
-// Peers that break the protocol in every possible way at the same time, beside a valid viewer that loses nothing.
+// Tests peers that break the protocol in every possible way at the same time, beside a valid viewer, which must lose
+// nothing.
 
 #include "network/cases/rig.hpp"
 
@@ -58,8 +59,9 @@ std::vector<Bytes> bad_words(std::mt19937& random) {
             all.push_back(joined(preamble, message(type, length, Bytes(200, 'x'))));
             all.push_back(joined(hello, message(type, length, Bytes(200, 'x'))));
         }
-    all.push_back(joined(hello, hello));                                                       // repeated
-    all.push_back(joined(Bytes(hello.begin() + net::preamble_bytes, hello.end()), preamble));  // reordered
+    all.push_back(joined(hello, hello));  // a hello is repeated
+    all.push_back(joined(Bytes(hello.begin() + net::preamble_bytes, hello.end()),
+                         preamble));  // the parts of a hello are reordered
     all.push_back(net::viewer_hello({.stream = "another"}));
     all.push_back(joined(hello, net::drawn_message({.messages = 1'000'000,
                                                     .version = 1})));  // acknowledges messages that were never sent
@@ -72,7 +74,7 @@ std::vector<Bytes> bad_words(std::mt19937& random) {
 
 constexpr auto between_bad_peers = 2ms;
 
-// Behaves as bad viewers do until stopped: short connections one after the other, and long ones that stay open.
+// Behaves as a bad viewer until stopped, with short connections one after the other and long ones that stay open.
 void misbehave(std::uint16_t port, std::uint32_t seed, const std::atomic<bool>& stop, std::atomic<int>& done) {
     std::mt19937 random(seed);
     const auto words = bad_words(random);
@@ -82,12 +84,12 @@ void misbehave(std::uint16_t port, std::uint32_t seed, const std::atomic<bool>& 
         auto peer = RawConnection::connect(port, 4096, from());
         const auto& said = words[random() % words.size()];
         switch (random() % 5) {
-            case 0: break;  // sends nothing: a flood of such connections, or a slow one
-            case 1:         // a slow reader, who takes a byte of what it is sent
+            case 0: break;  // sends nothing, like a flood of connections or a slow peer
+            case 1:         // reads slowly: one byte of what it is sent
                 peer.send(net::viewer_hello({.stream = "main"}));
                 peer.read(1, 10ms);
                 break;
-            case 2:  // in small pieces
+            case 2:  // sends in small pieces
                 for (std::size_t i = 0; i < std::min<std::size_t>(said.size(), 20); ++i)
                     if (!peer.send(ByteSpan(said).subspan(i, 1))) break;
                 break;
@@ -114,7 +116,7 @@ TEST(BadPeers, AreRefusedAndDoNotAffectAValidViewer) {
     const double seconds = scaled(6.0, 60.0);
     Crowd good({served.url() + "," + camera.log(), "viewers=0", "checking=1", "window=3000",
                 fmt::format("seconds={}", seconds)});
-    // It connects first, as the server does not accept all of them.
+    // The valid viewer connects first, because the server does not accept all peers.
     ASSERT_TRUE(served.program().wait_for_err(" came")) << served.program().err();
     std::atomic<bool> stop = false;
     std::atomic<int> done = 0;
@@ -137,14 +139,14 @@ TEST(BadPeers, AreRefusedAndDoNotAffectAValidViewer) {
     tell("memory of the server grown by", (resident_bytes(served.program().id()) - begun_bytes) / 1e6, "MB");
     EXPECT_GT(done, 100);
     EXPECT_GT(lines_with(log, "refused:"), 0u);
-    for (const std::string kind : {"refused:", "dropped:", " came", " went"})  // 20 in 10 seconds
+    for (const std::string kind : {"refused:", "dropped:", " came", " went"})  // 20 lines in 10 seconds
         EXPECT_LE(lines_with(log, kind), 20 * (2 + static_cast<std::size_t>(seconds / 10))) << kind;
     served.program().signal(SIGINT);
     const auto ended = served.program().wait();
     EXPECT_EQ(ended.code, 128 + SIGINT) << ended.err;
 }
 
-// Messages of a bad server to a viewer, after its hello or instead of it.
+// Sends messages of a bad server to a viewer, after the server's hello or instead of it.
 TEST(BadPeers, AViewerReportsAnyInvalidServerMessage) {
     const auto hello =
         net::server_hello({.epoch = 1, .info = {{1, 48, 64, 3}, codec::Mode::exact, 20, {10, 1}, "a bad one"}});

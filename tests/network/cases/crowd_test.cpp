@@ -1,4 +1,4 @@
-// Many viewers of one camera: one of them is stopped, and many connect and disconnect.
+// Tests many viewers of one camera: one of them is stopped, and many connect and disconnect.
 
 #include "network/cases/rig.hpp"
 #include "network/load/report.hpp"
@@ -20,7 +20,7 @@ using std::chrono::duration;
 constexpr int tries = 3;
 
 struct Moved {
-    double before_ms, after_ms;  // 99th percentiles of all other viewers
+    double before_ms, after_ms;  // 99th percentiles of all other viewers, in milliseconds
     double grown_bytes;
     Json seen;
 };
@@ -31,7 +31,7 @@ Moved stop_one_viewer(int viewers, const std::string& size, double fps, double h
     Camera camera(folder, "cam", size, fps);
     Served served({"-i", camera.source(), "--viewers", "1000"});
     e2e::Program stopped(view_command({served.url()}));
-    const auto begin_ms = now_ms() + 1'500;  // all are connected by then
+    const auto begin_ms = now_ms() + 1'500;  // all viewers are connected by then
     const auto half_ms = begin_ms + 1e3 * half_seconds, end_ms = half_ms + 1e3 * half_seconds;
     Crowd crowd({served.url() + "," + camera.log(), fmt::format("viewers={}", viewers - 1), "arrivals=1",
                  fmt::format("seconds={}", (end_ms - now_ms()) / 1e3)});

@@ -1,4 +1,4 @@
-// The window of `view`, repeatedly stopped and continued, always shows one frame of the camera.
+// Tests that the window of `view`, repeatedly stopped and continued, always shows one frame of the camera.
 
 #include "e2e/window/display.hpp"
 #include "network/cases/pictures.hpp"
@@ -18,14 +18,14 @@ using namespace std::chrono_literals;
 
 constexpr int width = 320, height = 240, threshold = 12;
 
-// Returns the pixels of the picture, which lies in the middle of the screen at its own size.
+// Returns the pixels of the picture, which is in the middle of the screen at its own size.
 Pixels shown_on(const e2e::Display& display) {
     const auto bytes = display.screenshot().part_as_bgr((e2e::Screenshot::width - width) / 2,
                                                         (e2e::Screenshot::height - height) / 2, width, height);
     return {bytes.begin(), bytes.end()};
 }
 
-// Once there is a picture, the stream comes over a line of this rate.
+// Stops and continues the window. After the first picture, the line is limited to `rate`.
 void freeze_and_look(const std::string& mode, const std::string& rate) {
     const e2e::TemporaryFolder folder;
     const Camera camera(folder, "cam", fmt::format("{}x{}", width, height), 20, {}, 16, scaled(60.0, 120.0));

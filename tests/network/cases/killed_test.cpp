@@ -1,5 +1,5 @@
-// Kills each process in turn with SIGKILL: the others continue, or recover when it returns, and recordings are complete
-// up to that moment.
+// Kills each process in turn with SIGKILL: the others must continue, or recover when it returns, and recordings must be
+// complete up to that moment.
 
 #include "network/cases/rig.hpp"
 
@@ -15,9 +15,9 @@ namespace {
 using e2e::run_framewire;
 
 constexpr double fps = 10;
-constexpr int too_few = 8;  // frames, some seconds at this rate
+constexpr int too_few = 8;  // number of frames in some seconds at this rate
 
-// Returns the number of undamaged frames of a recording; the recording of a killed process is read as far as it goes.
+// Returns the number of undamaged frames of a recording; a recording of a killed process is read as far as possible.
 int frames_of(const e2e::TemporaryFolder& folder, const std::string& recording) {
     const auto read = run_framewire(
         {"run", "--backend", "cpu", "-y", "-i", recording, "-o", folder / "read.y4m", "--stats", folder / "read.json"});
@@ -31,7 +31,7 @@ int frames_of(const e2e::TemporaryFolder& folder, const std::string& recording) 
     return Json::parse(e2e::contents(folder / "read.json"))["frames"];
 }
 
-// Waits until the program has reported this many more frames; by default two seconds' worth.
+// Waits until the program has reported this many more frames; the default is two seconds' worth.
 void go_on(e2e::Program& program, int frames = 20) {
     ASSERT_TRUE(program.wait_for_frames(program.frames_reported() + frames)) << program.err();
 }
@@ -52,7 +52,7 @@ Json ended(Crowd& crowd) {
 }
 
 // Expects a viewer to have seen pictures, the last of them after `last_after_ms`, all within their bound except those
-// that it was shown while there was no source.
+// that it saw while the source was lost.
 void expect_seen(const Json& viewer, double last_after_ms, double lost_ms = 0, double back_ms = 0) {
     EXPECT_EQ(viewer["errors"], Json::array());
     EXPECT_GT(viewer["checked"], too_few);
@@ -62,7 +62,7 @@ void expect_seen(const Json& viewer, double last_after_ms, double lost_ms = 0, d
     EXPECT_GT(viewer["arrivals"].back()[0], last_after_ms);
 }
 
-// A single checking viewer that runs until it is stopped.
+// Returns the arguments for a single checking viewer that runs until it is stopped.
 Words checking(const std::string& url, const Camera& camera) {
     return {url + "," + camera.log(), "viewers=0",  "checking=1", "window=2500",
             "reconnect=30",           "arrivals=1", "seconds=600"};

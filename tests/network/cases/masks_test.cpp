@@ -1,5 +1,5 @@
-// Privacy masks take effect immediately in all outputs of the server: snapshots, Motion JPEG, recordings, viewers'
-// files.
+// Tests that privacy masks take effect immediately in all outputs of the server: snapshots, Motion JPEG, recordings,
+// and files of viewers.
 
 #include "e2e/window/display.hpp"
 #include "framewire/plan/privacy_masks.hpp"
@@ -25,20 +25,20 @@ using namespace std::chrono_literals;
 
 constexpr double fps = 20;
 constexpr int threshold = 20;
-constexpr double kept_seconds = 180;  // the log's file only occupies space for the frames sent
+constexpr double kept_seconds = 180;  // the log's file only occupies space for the frames that are sent
 constexpr Shape shape{1, 112, 160, 3};
-// Multiples of 16 pixels: no JPEG block straddles a mask's edge.
+// Zones at multiples of 16 pixels, so that no JPEG block straddles a mask's edge.
 constexpr Zone privacy{32, 32, 64, 48}, mosaic{112, 32, 48, 64};
 
-// The settings in force after a request, for the frames after `after`.
+// Settings in force after a request, for the frames after `after`.
 struct InForce {
     std::uint32_t after = 0;
     bool black = false, cells = false;
     int brightness = 0;
 };
 
-// One camera and its server: a mode, and a level whose masks are within the threshold of black, of gray or far from
-// both.
+// Camera and its server, for a mode and a level. At that level, the masks are within the threshold of black, of gray or
+// far from both.
 class Masked {
 public:
     Masked(std::string mode, int level)
@@ -49,7 +49,7 @@ public:
                    "1"}),
           log_(camera_.log()) {}
 
-    /// `relayed`: a viewer also watches it through a relay and a slow line.
+    /// Runs the test. If `relayed`, a viewer also watches the server through a relay and a slow line.
     void run(bool relayed);
 
 private:
@@ -83,7 +83,7 @@ private:
     std::vector<InForce> in_force_{{}};
 };
 
-// Returns the reason why a picture of this frame differs from what the settings give; empty if it does not.
+// Returns the reason why a picture of this frame differs from what the settings must give; empty if it does not.
 std::string Masked::why_not(const Pixels& picture, std::uint32_t stamp, const InForce& now, bool is_jpeg) const {
     const auto* const frame = log_.pixels(stamp);
     if (!frame) return fmt::format("frame {} is none of the camera's", stamp);
@@ -102,7 +102,7 @@ std::string Masked::why_not(const Pixels& picture, std::uint32_t stamp, const In
             }
         return largest;
     };
-    // A JPEG keeps uniform blocks except for rounding; the chroma of neighbours extends two pixels into them.
+    // A JPEG preserves uniform blocks except for rounding; the chroma of neighbours extends two pixels into them.
     constexpr int reach_px = 2, rounding = 2;
     if (const int error = now.black ? largest_error(privacy, is_jpeg ? reach_px : 0) : 0;
         error > (is_jpeg ? rounding : 0))
@@ -126,14 +126,14 @@ std::string Masked::why_not(const Pixels& picture, std::uint32_t stamp, const In
     return "";
 }
 
-// Requests a picture after the response to the control request: only the new settings are in force.
+// Checks a picture that was requested after the response to the control request: only the new settings are in force.
 void Masked::check_now(const std::string& ending, const std::string& file) const {
     const auto picture = decoded(file, ending, folder_);
     EXPECT_EQ(why_not(picture, stamp_of(picture, log_), in_force_.back(), ending == "jpg"), "") << ending;
 }
 
-// Checks a picture that was already being sent at the time of the request: its settings are those in force when its
-// frame was captured, or later ones, because a busy server lets frames wait.
+// Checks a picture that was already being sent at the time of the request. Its settings are those that were in force
+// when its frame was captured, or later ones, because frames may wait in a busy server.
 void Masked::check_later(const Pixels& picture, bool is_jpeg) const {
     const auto stamp = stamp_of(picture, log_);
     ASSERT_GT(stamp, 0u) << "it bears the number of no frame";
@@ -198,7 +198,7 @@ void Masked::run(bool relayed) {
         while (!is_over) watched.push_back(watching.next());
     });
     for (const auto& viewer : viewers) EXPECT_TRUE(viewer->wait_for_frames(1));
-    // Less bandwidth than the stream needs.
+    // Give the line less bandwidth than the stream needs.
     link->set(line_settings(mode_ == "lossless" ? "queue=50:rate=1M" : "queue=50:rate=200k"));
     const auto running = start_recording();
     request(true, false, 0);
@@ -226,7 +226,7 @@ void Masked::run(bool relayed) {
 }
 
 TEST(Masks, TakeEffectImmediatelyInAllOutputs) {
-    constexpr std::array levels{8, 120, 225};  // within the threshold of black, and far from it
+    constexpr std::array levels{8, 120, 225};  // levels within the threshold of black and far from it
     constexpr std::array modes{"exact", "lossless", "bounded"};
     for (int round = 0; round < scaled(1, 20); ++round) {
         std::vector<std::jthread> cameras;

@@ -79,7 +79,7 @@ std::string file_over_http(std::uint16_t port, const std::string& name) {
 }
 
 MjpegClient::MjpegClient(std::uint16_t port) : client_(net::testing::RawConnection::connect(port, small_buffer_bytes)) {
-    // HTTP/1.0: the parts arrive without chunked coding.
+    // With HTTP/1.0, the parts arrive without chunked coding.
     EXPECT_TRUE(client_.say("GET /main/stream.mjpeg HTTP/1.0\r\nHost: localhost\r\n\r\n"));
     EXPECT_EQ(client_.answer(false).status, 200);
 }

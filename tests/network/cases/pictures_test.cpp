@@ -1,4 +1,5 @@
-// Pictures over HTTP and in recordings, with slow lines and stalled readers: each picture equals one camera frame.
+// Tests pictures over HTTP and in recordings, with slow lines and stalled readers: each picture must equal one camera
+// frame.
 
 #include "network/cases/pictures.hpp"
 #include "e2e/window/display.hpp"
@@ -26,11 +27,11 @@ const std::vector<std::string> modes{"exact", "lossless", "bounded"};
 
 int threshold_of(const std::string& mode) { return mode == "lossless" ? 0 : 12; }
 
-// A camera and its server in one mode, and the folder for their files.
+// Camera and its server in one mode, and the folder for their files.
 struct Station {
     Station(const std::string& mode_, const std::string& size, double kept_seconds, bool records = false)
         : mode(mode_),
-          // Noise beyond the threshold, so that there is something to send in every mode.
+          // The noise exceeds the threshold, so that there is something to send in every mode.
           camera(folder, "cam", size, fps, {}, 16, kept_seconds),
           served(words(records)) {
         EXPECT_TRUE(e2e::becomes_true(
@@ -57,7 +58,7 @@ struct Station {
 // Files that a client received, each with its extension.
 using Files = std::vector<std::pair<std::string, std::string>>;
 
-// A client that takes everything that a line delivers.
+// Returns the files of a client that takes everything that a line delivers.
 Files seen_on_a_line(std::uint16_t port, Clock::time_point end) {
     Files files;
     for (MjpegClient stream(port); Clock::now() < end;) files.emplace_back("jpg", stream.next());
@@ -72,19 +73,19 @@ Files snapshots_on_a_line(std::uint16_t port, Clock::time_point end) {
     return files;
 }
 
-// A client that repeatedly stops reading for two seconds.
+// Returns the files of a client that repeatedly stops reading for two seconds.
 Files seen_with_stalls(std::uint16_t port, Clock::time_point end) {
     Files files;
     MjpegClient stream(port);
     while (Clock::now() < end) {
         std::this_thread::sleep_for(2s);
-        // First the pictures in the kernel's buffers, then new ones.
+        // The first pictures come from the kernel's buffers, the rest are new.
         for (int picture = 0; picture < 15; ++picture) files.emplace_back("jpg", stream.next());
     }
     return files;
 }
 
-// Returns the largest difference between the numbers of consecutive pictures.
+// Returns the largest gap between the numbers of consecutive pictures.
 std::uint32_t widest_gap(const std::vector<std::uint32_t>& stamps) {
     std::uint32_t gap = 0;
     for (std::size_t at = 1; at < stamps.size(); ++at)
@@ -113,7 +114,7 @@ std::vector<std::uint32_t> check_files(const Files& files, const Station& statio
     return stamps;
 }
 
-// The files that all clients of a station receive until `end`.
+// Files that all clients of a station receive until `end`.
 struct Seen {
     Files slowly, with_stalls, snapshots;
 };
@@ -181,7 +182,7 @@ std::size_t check_recording(const std::string& path, const Station& station) {
     return pictures.size();
 }
 
-// Runs viewers on a line of half the rate that they need, and one that is stopped for half of `seconds`; all of them
+// Runs viewers on a line with half the rate that they need, and one that is stopped for half of `seconds`; all of them
 // record, and so does the server, from its start and on request.
 void record_beside_slow_viewers(Station& station, double seconds) {
     const auto asked = [&](const std::string& path) {

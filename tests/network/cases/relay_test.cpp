@@ -1,5 +1,5 @@
-// Viewers behind two relays see frames of the camera within the bound of its own server, no wider; also a relay that is
-// killed and restarted.
+// Tests that viewers of two chained relays see frames of the camera within the bound of the first server, no wider;
+// also tests a relay that is killed and restarted.
 
 #include "framewire/net/client.hpp"
 #include "kit/images.hpp"
@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 constexpr double fps = 10;
 
-// A single viewer that checks all pixels.
+// Returns the arguments for a single viewer that checks all pixels.
 Words checking(const Served& server, const Camera& camera, double seconds) {
     return {server.url() + "," + camera.log(), "viewers=0", "checking=1", "window=2500", "reconnect=30", "arrivals=1",
             fmt::format("seconds={}", seconds)};
@@ -44,14 +44,14 @@ TEST(Relay, PicturesThroughTwoAreWithinTheFirstServersBound) {
     tell("oldest frame that was needed", viewer["oldest_age_ms"], "ms");
 }
 
-// Viewers and relays behind lines that carry less than the stream, or nothing, for a while: they show fewer pictures,
-// and each is one frame within the bound.
+// For a while, viewers and relays have lines that carry less than the stream, or nothing. They must then show fewer
+// pictures, each of which is one frame within the bound.
 TEST(Relay, PicturesAreCompleteOnSlowLines) {
     for (const std::string mode : {"exact", "lossless", "bounded"}) {
         SCOPED_TRACE(mode);
         const double seconds = scaled(6.0, 200.0);
         const e2e::TemporaryFolder folder;
-        // Six processes share the machine: under a sanitizer they keep up with small frames only.
+        // Six processes share the machine: under a sanitizer they can keep up only with small frames.
         Camera camera(folder, "cam", kit::brief() ? "128x96" : "320x240", fps, {}, mode == "bounded" ? 40 : 4, 30);
         Words words{"-i", camera.source(), "--mode", mode, "--viewers", "400", "--controls"};
         if (mode != "lossless") words.insert(words.end(), {"--threshold", "12"});
@@ -94,7 +94,7 @@ TEST(Relay, PicturesAreCompleteOnSlowLines) {
     }
 }
 
-// Another mode restarts the stream, and with it the relays' streams: their viewers reconnect, too.
+// Another mode restarts the stream, and with it the relays' streams, so their viewers must reconnect, too.
 TEST(Relay, ViewersReconnectToARestartedStream) {
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", "160x120", fps);

@@ -86,7 +86,7 @@ Words serve_command(Words arguments, const Link* link, std::uint16_t port) {
     const auto host = address.substr(0, address.rfind(':') + 1);
     arguments.insert(arguments.begin(),
                      {"serve", "--backend", "cpu", "--rate", "max", "--listen", host + std::to_string(port)});
-    if (link && link->can_lose()) arguments.push_back("--no-token");  // no other process uses its networks
+    if (link && link->can_lose()) arguments.push_back("--no-token");  // no other process uses the link's networks
     auto command = e2e::framewire(std::move(arguments));
     return link ? link->at_servers(std::move(command)) : command;
 }
@@ -100,7 +100,7 @@ Words crowd_command(Words words, const Link* link) {
 
 Served::Served(Words arguments, Link* link, std::uint16_t port)
     : program_(serve_command(std::move(arguments), link, port)) {
-    const std::string before_url = " at ";  // "serving SOURCE at URL"
+    const std::string before_url = " at ";  // the program prints "serving SOURCE at URL"
     EXPECT_TRUE(program_.wait_for_err(before_url + "tcp://")) << program_.err();
     const auto words = program_.err();
     const auto begin = words.find(before_url + "tcp://") + before_url.size();
@@ -118,7 +118,7 @@ Json order(const Served& server, const std::string& method, const std::string& w
                  fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n", text.size()), text);
     };
     auto answer = ask();
-    // Under a sanitizer the server may need longer for its next frame than an answer waits.
+    // Under a sanitizer, the server may need more time for its next frame than the response waits.
     for (int again = 0; kit::brief() && again < 20 && (answer.status == 0 || answer.status == 409); ++again)
         answer = ask();
     EXPECT_EQ(answer.status, 200) << what << " " << text << ": " << answer.body;

@@ -6,7 +6,7 @@
 
 namespace framewire::network {
 
-/// A file descriptor, closed with the object; -1 for none.
+/// File descriptor that is closed with the object; -1 means none.
 class Descriptor {
 public:
     explicit Descriptor(int number = -1) : number_(number) {}

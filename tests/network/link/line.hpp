@@ -10,7 +10,7 @@
 
 namespace framewire::network {
 
-/// Both directions of a line, in real time. Thread-safe.
+/// Both directions of a line, running in real time. Thread-safe.
 class Line {
 public:
     void set(Way way, const LinkSettings& settings) {
@@ -34,7 +34,7 @@ public:
         return at(way).leave(Clock::now());
     }
 
-    /// Returns the time until a packet is due; at most 20 ms, so that new settings and a stop take effect.
+    /// Returns the time until the next packet is due; at most 20 ms, so that new settings and a stop take effect.
     std::timespec pause() const {
         const std::lock_guard lock(mutex_);
         const auto now = Clock::now();

@@ -1,4 +1,4 @@
-// Tests of the line itself: loss, delay and rate match its settings.
+// Tests the line itself: loss, delay and rate must match its settings.
 
 #include "network/link/link.hpp"
 
@@ -41,7 +41,7 @@ TEST(LinkSettings, AreParsedAndInvalidOnesRefused) {
         EXPECT_THROW(settings(wrong), std::invalid_argument) << wrong;
 }
 
-// A line whose clock the test advances in steps of a millisecond.
+// Line whose clock the test advances in steps of a millisecond.
 struct Turned {
     LinkDirection line{7};
     Clock::time_point now{std::chrono::hours(1)};
@@ -86,7 +86,7 @@ TEST(LinkDirection, DelaysPacketsAndKeepsTheirOrder) {
 TEST(LinkDirection, LimitsTheRateAndDropsPacketsBeyondTheQueue) {
     Turned turned;
     turned.line.set(settings("rate=1M:queue=200"));
-    const auto times = turned.send(10'000, 4, 1000);  // twice what fits
+    const auto times = turned.send(10'000, 4, 1000);  // twice as much as the line can carry
     EXPECT_NEAR(static_cast<double>(turned.line.counts().left_bytes) * 8 / 10, 1e6, 2e4);
     EXPECT_NEAR(*std::max_element(times.begin(), times.end()), 200, 20);
     EXPECT_NEAR(static_cast<double>(turned.line.counts().dropped), 1250, 50);
@@ -97,7 +97,7 @@ TEST(LinkDirection, LimitsTheRateAndDropsPacketsBeyondTheQueue) {
     EXPECT_EQ(turned.line.counts().lost, 0);
 }
 
-// Each kind of line that this machine supports, with real connections.
+// Fixture for each kind of line that this machine supports, with real connections.
 class LinkTest : public testing::Test {
 protected:
     void make_packets() {
@@ -200,7 +200,7 @@ TEST_F(LinkTest, ProxyConnectionsHaveItsDelayAndRate) {
     expect_delay_and_rate();
 }
 
-// A connection that always has more to send leaves a later one its share of the line.
+// A connection that always has more to send must leave a later one its share of the line.
 TEST_F(LinkTest, AProxySharesItsRateAmongConnections) {
     link = make_proxy_link();
     auto [first_server, first_viewer] = connect();

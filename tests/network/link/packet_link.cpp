@@ -1,4 +1,5 @@
-// Packets between two TUN devices, each in its own network namespace, which exists as long as the descriptors here.
+// Carries packets between two TUN devices, each in its own network namespace, which exists as long as the descriptors
+// here.
 
 #include "network/link/descriptor.hpp"
 #include "network/link/line.hpp"
@@ -24,7 +25,8 @@
 namespace framewire::network {
 namespace {
 
-constexpr std::array<const char*, 2> addresses{"10.213.18.1", "10.213.18.2"};  // the servers', the viewers'
+// Addresses of the servers' side and of the viewers' side.
+constexpr std::array<const char*, 2> addresses{"10.213.18.1", "10.213.18.2"};
 constexpr std::size_t packet_limit_bytes = 2048;
 
 [[noreturn]] void give_up(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
@@ -52,7 +54,7 @@ void bring_up(int socket, const char* device) {
     control(socket, SIOCSIFFLAGS, &request, "bringing a device up");
 }
 
-// A network namespace with one TUN device.
+// Network namespace with one TUN device.
 struct Side {
     Descriptor network, device;
 
@@ -146,12 +148,12 @@ private:
     void give(const Side& to, Way way) {
         while (const auto packet = line_.leave(way))
             if (write(to.device.number(), packet->bytes.data(), packet->bytes.size()) < 0)
-                continue;  // one more packet lost
+                continue;  // lose one more packet
     }
 
     Side servers_{addresses[0]}, viewers_{addresses[1]};
     Line line_;
-    std::jthread thread_;  // last, as it uses the others
+    std::jthread thread_;  // last member, because it uses the others
 };
 
 }  // namespace

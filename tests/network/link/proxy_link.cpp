@@ -1,5 +1,5 @@
-// Segments of TCP connections between listeners on loopback and the servers behind them. Bytes for which a direction
-// has no room stay in the sender's socket, so nothing is lost.
+// Carries segments of TCP connections between listeners on loopback and the servers that they stand for. If a direction
+// has no room, the bytes stay in the sender's socket, so nothing is lost.
 
 #include "network/link/descriptor.hpp"
 #include "network/link/line.hpp"
@@ -24,7 +24,7 @@ namespace framewire::network {
 namespace {
 
 constexpr std::size_t piece_bytes = 1400;
-constexpr int socket_bytes = 32 * 1024;  // the kernel's buffers, in addition to the line's own queue
+constexpr int socket_bytes = 32 * 1024;  // size of the kernel's buffers, in addition to the line's own queue
 constexpr std::size_t untaken_limit_bytes = 64 * 1024;
 
 sockaddr_in on_loopback(std::uint16_t port) {
@@ -43,12 +43,12 @@ void make_small_and_quick(int socket) {
     fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK);
 }
 
-// One end of a proxied connection, with the bytes that the line has delivered and its socket has not taken.
+// One end of a proxied connection, with the bytes that the line has delivered but the end's socket has not taken.
 struct End {
     Descriptor socket;
     std::vector<std::uint8_t> untaken;
-    bool heard_all = false;  // it sends nothing more
-    bool closing = false;    // it receives nothing more
+    bool heard_all = false;  // the end sends nothing more
+    bool closing = false;    // the end receives nothing more
 };
 
 struct Carried {
@@ -84,10 +84,11 @@ private:
 
     Line line_;
     std::mutex mutex_;
-    std::vector<std::pair<Descriptor, std::uint16_t>> listeners_;  // guarded by the mutex; with the servers' ports
-    std::map<int, Carried> carried_;                               // used only by the thread
+    std::vector<std::pair<Descriptor, std::uint16_t>>
+        listeners_;                   // listeners and their servers' ports; guarded by the mutex
+    std::map<int, Carried> carried_;  // used only by the thread
     int come_ = 0;
-    std::array<int, 2> last_{};  // owner of the last segment, per direction
+    std::array<int, 2> last_{};  // owner of the last segment per direction
     std::jthread thread_{[this](const std::stop_token& stop) { carry(stop); }};
 };
 
@@ -114,7 +115,7 @@ void ProxyLink::come(const Descriptor& listener, std::uint16_t port) {
         const auto address = on_loopback(port);
         if (connect(server.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
             errno != EINPROGRESS)
-            continue;  // the viewer sees its connection closed
+            continue;  // the viewer's connection is closed
         auto& carried = carried_[++come_];
         carried.server.socket = std::move(server);
         carried.viewer.socket = std::move(viewer);
@@ -142,14 +143,14 @@ void ProxyLink::carry(const std::stop_token& stop) {
             return server.closing && viewer.closing && server.untaken.empty() && viewer.untaken.empty();
         });
         auto pause = line_.pause();
-        constexpr long longest_ns = 2'000'000;  // then sockets that took nothing are tried again
+        constexpr long longest_ns = 2'000'000;  // interval at which sockets that took nothing are tried again
         pause.tv_nsec = std::min(pause.tv_nsec, longest_ns);
         ppoll(waiting.data(), waiting.size(), &pause, nullptr);
     }
 }
 
-// Takes a segment of each connection in turn, starting after the last one: otherwise the first connection that always
-// has more to send would leave the others no room.
+// Takes one segment of each connection in turn, starting after the last connection: otherwise, the first connection
+// that always has more to send would leave no room for the others.
 void ProxyLink::take_in_turns(Way way) {
     auto& last = last_[static_cast<std::size_t>(way)];
     auto next = carried_.upper_bound(last);
@@ -163,8 +164,8 @@ void ProxyLink::take_in_turns(Way way) {
     }
 }
 
-// Returns true if there was a segment and room for it. The end of the input is an empty segment, which travels after
-// the others.
+// Takes a segment from a connection; returns true if there was one and the line had room for it. The end of the input
+// is an empty segment, which travels after the others.
 bool ProxyLink::take(End& from, const End& to, Way way, int owner) {
     if (!may_take(from, to, way)) return false;
     Packet piece{std::vector<std::uint8_t>(piece_bytes), owner};

@@ -1,4 +1,4 @@
-// A bad line between two network namespaces, for programs run by hand or by scripts. Needs root.
+// Creates a bad line between two network namespaces, for programs run by hand or by scripts. Needs root.
 //   test-link [down:SETTINGS] [up:SETTINGS]      SETTINGS as loss=5:delay=50:rate=2M:queue=200
 // It prints how to run a program on each side, then reads more such arguments, one per line, from standard input, and
 // prints the packet counters on `counts`. It ends with SIGTERM.

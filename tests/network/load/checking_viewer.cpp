@@ -27,7 +27,8 @@ void check(const net::Client& client, const FrameLog& log, BoundCheck& bound, do
     report.oldest_age_ms = std::max(report.oldest_age_ms, finding.age_ms);
 }
 
-// Retries as long as for a lost stream: a server that restarts a stream has none for a moment.
+// Connects to the stream; retries for as long as for a lost stream, because a server that restarts a stream has none
+// for a moment.
 net::Client connected(const LoadOptions& options, const LoadTarget& target, const std::stop_token& stop) {
     net::ClientOptions how;
     how.reconnect = std::chrono::milliseconds(static_cast<std::int64_t>(1e3 * options.reconnect_seconds));

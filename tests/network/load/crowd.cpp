@@ -20,7 +20,7 @@ using asio::use_awaitable;
 using asio::ip::tcp;
 using namespace net;
 
-// A viewer of the crowd: connects, and reconnects if it is to come and go or if the stream is lost.
+// Viewer of the crowd, which connects, and reconnects if it has a limited stay or the stream is lost.
 class CrowdViewer {
 public:
     CrowdViewer(asio::io_context& context, const LoadOptions& options, const LoadTarget& target, int number)
@@ -63,7 +63,8 @@ private:
         return std::chrono::milliseconds(std::uniform_int_distribution(10, 300)(random_));
     }
 
-    // One connection, until its time is over; throws if it is lost or the server breaks the protocol.
+    // Views over one connection until its time is over; throws if the connection is lost or the server breaks the
+    // protocol.
     awaitable<void> view(Clock::time_point end) {
         const auto begin = Clock::now();
         auto until = end;
@@ -112,13 +113,13 @@ private:
         co_await asio::async_write(socket_, asio::buffer(request), use_awaitable);
         std::string answer;
         co_await asio::async_read_until(socket_, asio::dynamic_buffer(answer), "\r\n\r\n", use_awaitable);
-        // The server sends nothing else before it receives a hello.
+        // The server sends nothing after its response until it receives a hello.
         if (!answer.starts_with("HTTP/1.1 101 ")) fail(ErrorCode::source_lost, "no WebSocket: {}", answer);
         frame_left_bytes_ = 0;
         websocket_ = true;
     }
 
-    // In a WebSocket, writes one message with a mask of zeros.
+    // Writes a message; in a WebSocket, as one frame with a mask of zeros.
     awaitable<void> write(const Bytes& message) {
         Bytes framed;
         if (websocket_) {
@@ -129,7 +130,7 @@ private:
         co_await asio::async_write(socket_, asio::buffer(framed), use_awaitable);
     }
 
-    // Reads a frame's header: servers send unfragmented binary messages.
+    // Reads the header of a frame: servers send unfragmented binary messages.
     awaitable<void> read_frame_front() {
         std::array<std::uint8_t, 8> bytes{};
         co_await asio::async_read(socket_, asio::buffer(bytes, 2), use_awaitable);
@@ -142,7 +143,7 @@ private:
         for (std::size_t i = 0; i < count; ++i) frame_left_bytes_ = frame_left_bytes_ << 8 | bytes[i];
     }
 
-    // Servers limit connections per address, and a crowd has many.
+    // Connects from one of many loopback addresses, because servers limit connections per address.
     void come_from_an_address_of_its_own() {
         constexpr int own_addresses = 200;
         socket_.open(tcp::v4());
@@ -171,11 +172,11 @@ private:
         report_.pictures += type == MessageType::picture;
         if (state.partial) return;  // the remaining blocks of this or the next state follow
         if (!std::exchange(held_.complete, true)) report_.first_state_ms.push_back(milliseconds(said_at, now));
-        // The camera's frames count from 1, those of a source from 0.
+        // The camera counts frames from 1, a source from 0.
         if (target_.log) report_.came(target_.log->captured(static_cast<std::uint32_t>(state.frame) + 1), now);
     }
 
-    // Acknowledges each state immediately, as nothing is drawn.
+    // Acknowledges each state immediately, because nothing is drawn.
     awaitable<void> acknowledge() {
         const auto us = [](Clock::duration time) {
             return std::chrono::duration_cast<std::chrono::microseconds>(time).count();
@@ -218,10 +219,10 @@ private:
         std::uint64_t messages = 0, version = 0;
         bool complete = false;
     };
-    Held held_{};  // for this connection
+    Held held_{};  // state that this connection holds
     Clock::time_point began_at_ = Clock::now(), front_at_{}, came_at_{};
     bool websocket_ = false;
-    std::size_t frame_left_bytes_ = 0;  // of a WebSocket message
+    std::size_t frame_left_bytes_ = 0;  // bytes left in the WebSocket frame
     Bytes payload_;
     std::vector<Component> objects_;
     ViewerReport report_;

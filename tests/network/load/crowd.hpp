@@ -8,8 +8,9 @@
 
 namespace framewire::network {
 
-/// Many viewers in one thread, until the time is over or `stop` is requested. Each implements the whole protocol, and
-/// receives and counts messages without decoding them. Latency is from a frame's capture to its state's last byte.
+/// Runs many viewers in one thread, until the time is over or `stop` is requested. Each implements the whole protocol,
+/// but counts messages without decoding them. Latency is measured from the capture of a frame to the last byte of its
+/// state.
 std::vector<ViewerReport> run_crowd(const LoadOptions& options, std::stop_token stop);
 
 }  // namespace framewire::network

@@ -11,7 +11,7 @@
 
 namespace framewire::network {
 
-/// A stream, and its camera's log if it is known.
+/// Stream, and its camera's log, if known.
 struct LoadTarget {
     std::string url;
     net::StreamAddress address;
@@ -19,21 +19,22 @@ struct LoadTarget {
 };
 
 struct LoadOptions {
-    std::vector<LoadTarget> targets;  ///< viewers take them in turn
+    std::vector<LoadTarget> targets;  ///< streams, which viewers take in turn
     int viewers = 1;                  ///< viewers that parse only message headers
-    int checking = 0;                 ///< viewers that decode and compare pixels with the camera's, one thread each
-    int stalled = 0;                  ///< how many of the viewers stop reading after their first state
+    int checking = 0;                 ///< viewers that decode pictures and compare pixels with the camera's, one thread
+                                      ///< each
+    int stalled = 0;                  ///< number of viewers that stop reading after their first state
     double seconds = 10;
     double stay_seconds = 0;       ///< mean duration of a connection; 0: the whole time
-    double window_ms = 1000;       ///< maximum age of the frame that a displayed byte belongs to
-    double reconnect_seconds = 0;  ///< how long to try to reconnect to a lost stream
-    bool arrivals = false;         ///< report each state
-    /// Optional. If set, `checking` viewers store the states that they see there instead of checking them, and follow
-    /// streams whose picture size changes.
+    double window_ms = 1000;       ///< maximum age of the frame to which a displayed byte belongs
+    double reconnect_seconds = 0;  ///< time for which to try to reconnect to a lost stream
+    bool arrivals = false;         ///< reports each arrival of a state
+    /// Optional. If set, `checking` viewers store the states that they see there instead of checking pictures, and
+    /// follow changes of a stream's picture size.
     std::unique_ptr<StateStore> states;
 };
 
-/// Reads "URL[,LOG]... [states=FOLDER] NAME=VALUE...". Throws std::invalid_argument.
+/// Parses "URL[,LOG]... [states=FOLDER] NAME=VALUE...". Throws std::invalid_argument.
 LoadOptions read_load_options(const std::vector<std::string>& words);
 
 }  // namespace framewire::network

@@ -44,7 +44,7 @@ void StateStore::add(const net::StateHeader& state, HostView<const std::uint8_t>
         const std::lock_guard lock(mutex_);
         if (!known_.insert(name).second) return;
     }
-    // A file under its final name is complete, and the first one stays.
+    // A file under its final name is complete, and the first one is kept.
     static std::atomic<int> number = 0;
     const auto path = folder_ + "/" + name, part = fmt::format("{}/part-{}-{}", folder_, getpid(), ++number);
     const auto text = text_of(picture);

@@ -25,7 +25,7 @@ void run(const LoadOptions& options) {
     sigemptyset(&ends);
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // in all threads; the thread below waits for them
+    pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // signals are blocked in all threads; the thread below waits for them
     std::stop_source stop;
     std::jthread([stop, ends]() mutable {
         int number = 0;
@@ -50,7 +50,7 @@ void run(const LoadOptions& options) {
 int main(int count, char** words) {
     try {
         framewire::network::run(framewire::network::read_load_options({words + 1, words + count}));
-        std::_Exit(EXIT_SUCCESS);  // ends the thread that waits for signals as well
+        std::_Exit(EXIT_SUCCESS);  // also ends the thread that waits for signals
     } catch (const std::exception& error) {
         fmt::print(stderr, "test-load: {}\n", error.what());
         return EXIT_FAILURE;

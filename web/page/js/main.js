@@ -17,7 +17,7 @@ const cameras = new Cameras();
 let server = null;
 /** @type {Grid | CameraView | null} */
 let view = null;
-/** The camera that the view shows, and whether it accepts control requests. */
+/** The camera that the view shows, and whether that camera accepts control requests, as JSON. */
 let viewed = "";
 
 /** Returns the camera named in the address, or the only camera, or null for all. @returns {string | null} */

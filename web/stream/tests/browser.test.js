@@ -1,4 +1,4 @@
-// The stream in Debian's Chromium: the painted picture equals the decoded one, with WebGL and without.
+// Tests the stream in Debian's Chromium: the painted picture must equal the decoded one, with WebGL and without.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-// Invalid input: every case is a StreamError or some picture, never a hang, and never an access outside the module's
-// memory, which the runtime checks.
+// Tests invalid input: every case must give a StreamError or some picture, never a hang, and never an access outside the
+// module's memory, which the runtime checks.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

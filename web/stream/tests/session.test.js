@@ -1,4 +1,4 @@
-// A session with the real server over TCP, which carries the same bytes as the WebSocket.
+// Tests a session with the real server over TCP, which carries the same bytes as the WebSocket.
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -13,7 +13,7 @@ Viewer viewer;
 net::Bytes incoming, outgoing;
 std::vector<std::int32_t> boxes;  // id, x, y, width, height and area of each object
 
-// In the order of reportNames in decoder.js.
+// Numbers that report() returns, in the order of reportNames in decoder.js.
 std::array<double, 17> report;
 
 std::string_view incoming_text(std::size_t from, std::size_t bytes) {
@@ -38,7 +38,7 @@ EXPORT(incoming) std::uint8_t* web_incoming(std::size_t bytes) {
 
 /// Returns the bytes to be sent.
 EXPORT(outgoing) const std::uint8_t* web_outgoing() { return outgoing.data(); }
-/// Returns their number.
+/// Returns the number of bytes to be sent.
 EXPORT(outgoing_bytes) std::size_t web_outgoing_bytes() { return outgoing.size(); }
 
 /// Writes the hello to the output. The input is the stream's name (`name_bytes` bytes) followed by the token.
@@ -96,7 +96,7 @@ EXPORT(report) const double* web_report(double now_us) {
 EXPORT(text) const char* web_text() { return viewer.text().data(); }
 /// Returns the description of the source.
 EXPORT(source) const char* web_source() { return viewer.info().source.data(); }
-/// Returns its length in bytes.
+/// Returns the length of the source's description in bytes.
 EXPORT(source_bytes) std::size_t web_source_bytes() { return viewer.info().source.size(); }
 
 /// Returns the picture: rows without gaps, bytes B, G, R or gray. Null before the first complete state.
@@ -111,11 +111,11 @@ EXPORT(objects) const std::int32_t* web_objects() {
         boxes.insert(boxes.end(), {object.id, object.x, object.y, object.width, object.height, object.area});
     return boxes.data();
 }
-/// Returns one byte per block, row by row, not 0 if the block has changed since painted().
+/// Returns one byte per block, row by row: nonzero if the block has changed since painted().
 EXPORT(touched) const std::uint8_t* web_touched() { return viewer.touched().data(); }
-/// Returns one byte per pixel, how much it changed. Null if marks are off.
+/// Returns one byte per pixel that says how much the pixel changed. Null if marks are off.
 EXPORT(marks) const std::uint8_t* web_marks() { return viewer.marks().empty() ? nullptr : viewer.marks().data(); }
-/// Turns marks on (not 0) or off.
+/// Turns marks on (nonzero) or off.
 EXPORT(keep_marks) void web_keep_marks(int keep) { viewer.keep_marks(keep != 0); }
 /// Clears touched(); marks stay until there are new ones.
 EXPORT(painted) void web_painted() { viewer.painted(); }

@@ -13,7 +13,7 @@ extern "C" {
 [[noreturn]] __attribute__((import_module("framewire"), import_name("failed"))) void framewire_failed(
     const char* text, std::size_t bytes);
 
-// Memory for the exception object. If there is none, the module traps.
+// Allocates memory for the exception object; traps if there is none.
 void* __cxa_allocate_exception(std::size_t bytes) noexcept {
     void* const room = std::malloc(bytes);
     if (!room) __builtin_trap();

@@ -6,7 +6,7 @@
 
 namespace framewire {
 
-// Only the calling thread.
+// Returns 1, for the calling thread.
 int ThreadPool::threads() const { return 1; }
 
 // Runs the chunks in order.

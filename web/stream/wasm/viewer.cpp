@@ -13,7 +13,7 @@ namespace {
 
 using net::MessageType;
 
-// JavaScript's clock in microseconds as a time point.
+// Converts a time on JavaScript's clock, in microseconds, to a time point.
 Clock::time_point time_of(double now_us) {
     return Clock::time_point(std::chrono::microseconds(static_cast<std::int64_t>(now_us)));
 }
@@ -31,7 +31,7 @@ std::size_t Viewer::content_bytes(net::ByteSpan header) const {
     return net::read_header(header, greeted_ ? receiver_->max_packed_bytes() : 0).length_bytes;
 }
 
-// Errors can come before the hello, so they are handled first.
+// Applies one message. Errors can come before the hello, so they are handled first.
 Taken Viewer::take(MessageType type, net::ByteSpan content, double now_us) {
     if (type == MessageType::error) {
         auto error = net::read_error(content);
@@ -66,7 +66,7 @@ Taken Viewer::take(MessageType type, net::ByteSpan content, double now_us) {
     }
 }
 
-// Takes over a server's hello. The receiver is kept if the size is the same.
+// Applies a server's hello. The receiver is kept if the size is the same.
 void Viewer::accept(const net::ServerHello& hello) {
     const auto& shape = hello.info.shape;
     if (receiver_ && shape == info_.shape) {
@@ -94,7 +94,7 @@ void Viewer::take_state(MessageType type, bool complete) {
     for (std::size_t block = 0; block < came.size(); ++block) touched_[block] |= came[block];
 }
 
-// Marks of an incomplete state are collected separately and shown together with it.
+// Marks the changes of a message. Marks of an incomplete state are collected separately and shown once it is complete.
 void Viewer::mark(bool complete) {
     if (complete && std::exchange(marks_painted_, false)) std::fill(marks_.begin(), marks_.end(), std::uint8_t{0});
     auto& marks = complete ? marks_ : part_marks_;
@@ -116,7 +116,7 @@ void Viewer::mark(bool complete) {
     }
 }
 
-// Marks need memory for the whole picture, so it is allocated only while they are on.
+// Turns marks on or off. They need memory for the whole picture, which is allocated only while they are on.
 void Viewer::keep_marks(bool keep) {
     keeps_marks_ = keep;
     if (!receiver_) return;

@@ -15,7 +15,7 @@
 
 namespace framewire::web {
 
-/// The result of a message. The numbers are part of the interface to JavaScript.
+/// Result of a message. The numbers are part of the interface to JavaScript.
 enum class Taken : int {
     /// No new picture.
     nothing = 0,
@@ -33,7 +33,7 @@ enum class Taken : int {
     answer = 6,
 };
 
-/// A viewer's side of the protocol without a connection, on the same reader, receiver and decoder as the native viewer.
+/// Viewer's side of the protocol without a connection. Uses the reader, receiver and decoder of the native viewer.
 /// All functions throw Error{source_lost} on protocol violations and must not be called after that.
 class Viewer {
 public:
@@ -47,24 +47,24 @@ public:
     /// Applies one message of the server, received at `now_us` on the viewer's clock.
     Taken take(net::MessageType type, net::ByteSpan content, double now_us);
 
-    /// Parameters of the stream, valid after the hello.
+    /// Returns the parameters of the stream, valid after the hello.
     const net::StreamInfo& info() const { return info_; }
     /// Returns true if the server accepts control requests.
     bool takes_control_requests() const { return takes_control_requests_; }
-    /// The receiver, or null before the first hello.
+    /// Returns the receiver, or null before the first hello.
     const net::Receiver* receiver() const { return receiver_ ? &*receiver_ : nullptr; }
-    /// Number that belongs to text(), see Taken.
+    /// Returns the number that belongs to text(); see Taken.
     int reason() const { return reason_; }
-    /// The server's last text, see Taken.
+    /// Returns the server's last text; see Taken.
     const std::string& text() const { return text_; }
-    /// Age of the current picture in microseconds, or nullopt before the clocks have been compared.
+    /// Returns the age of the current picture in microseconds, or nullopt before the clocks have been compared.
     std::optional<std::int64_t> age_us(double now_us) const;
-    /// Bytes that the last message changed.
+    /// Returns how many bytes of the picture the last message changed.
     std::int64_t last_changed() const { return last_changed_; }
 
-    /// Blocks that have changed since painted(), row by row.
+    /// Returns which blocks have changed since painted(), row by row.
     const codec::BlockSet& touched() const { return touched_; }
-    /// The largest change of each pixel's bytes since painted(). Empty if marks are off.
+    /// Returns the largest change of each pixel's bytes since painted(). Empty if marks are off.
     const std::vector<std::uint8_t>& marks() const { return marks_; }
     /// Turns marks on or off.
     void keep_marks(bool keep);

@@ -1,5 +1,5 @@
-// Serves the page with simulated cameras: node web/tests/fakes/server.js [PORT]. For work on the page without a build;
-// the tests use the real server.
+// Serves the page with simulated cameras, for work on the page without a build: node web/tests/fakes/server.js [PORT].
+// The tests use the real server.
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";

@@ -17,7 +17,7 @@ export function startBrowser() {
 }
 
 /**
- * Opens a page in a browser context of its own. `complaints` collects errors and warnings that it logs or throws, and
+ * Opens a page in a separate browser context. `complaints` collects errors and warnings that it logs or throws, and
  * its requests to other servers.
  * @param {import("playwright-core").Browser} browser
  * @param {string} address

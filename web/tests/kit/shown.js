@@ -1,4 +1,4 @@
-// Access to what a page shows of its cameras.
+// Reads what a page shows of its cameras.
 
 /** @typedef {import("playwright-core").Page} Page */
 

@@ -6,7 +6,7 @@ const TICK_MS = 20;
  * Starts a proxy on loopback in front of a server. `line.bytesPerSecond` limits what all its clients receive together
  * and can be changed at any time; for `line.restMs` of every second it transfers nothing.
  * @param {import("node:test").TestContext} context
- * @param {number} port of the server
+ * @param {number} port the server's port
  * @returns {Promise<{port: number, bytesPerSecond: number, restMs: number}>}
  */
 export async function slowLine(context, port) {
@@ -34,7 +34,7 @@ export async function slowLine(context, port) {
             one.on("close", () => other.destroy());
         }
         client.on("data", (bytes) => server.write(bytes));
-        // One piece per connection at a time. The rest waits at the server.
+        // Transfers one piece per connection at a time; the rest waits at the server.
         server.on("data", (bytes) => {
             server.pause();
             waiting.push({ server, client, bytes });

@@ -4,10 +4,10 @@
 #include "framewire/media/ffmpeg/input.hpp"
 #include "framewire/media/media.hpp"
 
-// Copies audio, subtitles, chapters and metadata beside re-encoded pictures. The file is opened a second time, and its
-// packets are interleaved with the pictures by time: before each video packet the sink asks for everything that
-// precedes it. If the file consists of spliced segments, the video packets of the second reading say where each
-// segment lies, and other packets wait until their segment is known.
+// Copies audio, subtitles, chapters and metadata to the output while its pictures are re-encoded. The file is opened a
+// second time, and its packets are interleaved with the pictures by time: before each video packet the sink asks for
+// everything that precedes it. If the file consists of spliced segments, the video packets of the second reading say
+// where each segment lies, and other packets wait until their segment is known.
 
 extern "C" {
 #include <libavutil/timecode.h>
@@ -27,11 +27,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Longest wait for one packet.
+// Maximum time to wait for one packet.
 constexpr std::chrono::milliseconds companion_patience = 60s;
 constexpr std::size_t most_waiting = 4096;  // packets that wait for the pictures at a splice
 
-// Audio codecs for MPEG-TS and RTSP, which FFmpeg's codec tables do not list.
+// Audio codecs that MPEG-TS and RTSP support, although FFmpeg's codec tables do not list them.
 constexpr std::array streamed_sound{AV_CODEC_ID_AAC, AV_CODEC_ID_MP2,  AV_CODEC_ID_MP3,
                                     AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3, AV_CODEC_ID_OPUS};
 
@@ -44,9 +44,9 @@ struct FreeDynamicBuffer {
     }
 };
 
-// True if the muxer accepts a header for this stream. FFmpeg's tables list codecs that its muxers then reject, as
-// experimental or in this form, so a header with only this stream is written to memory. HLS segments are transport
-// streams.
+// Returns true if the muxer accepts a header for this stream. FFmpeg's tables also list codecs that its muxers reject,
+// as experimental or in this form, so a header with only this stream is written to memory. HLS segments are tested as
+// transport streams.
 bool begins_with(const AVOutputFormat& format, const AVCodecParameters& parameters) {
     const bool hls = std::string_view(format.name) == "hls";
     if ((format.flags & AVFMT_NOFILE) && !hls) return true;
@@ -64,13 +64,14 @@ bool begins_with(const AVOutputFormat& format, const AVCodecParameters& paramete
     Dictionary options;
     const auto name = std::string_view(format.name);
     if (name == "mp4" || name == "mov") options.set("movflags", "frag_custom+delay_moov");
-    // Write no trailer: after a header alone, FFmpeg's MP4 muxer leaks a buffer there. Freeing the context cleans up.
+    // Write no trailer: right after the header, the trailer of FFmpeg's MP4 muxer leaks a buffer. Freeing the context
+    // cleans up.
     const bool begun = avformat_write_header(trial.get(), options.address()) >= 0;
     take_complaint();
     return begun;
 }
 
-// True if a container can hold a stream.
+// Returns true if a container can hold a stream.
 bool container_takes(const AVOutputFormat& format, const AVCodecParameters& parameters) {
     const int known = avformat_query_codec(&format, parameters.codec_id, FF_COMPLIANCE_NORMAL);
     const bool listed = known >= 0 ? known == 1
@@ -79,20 +80,20 @@ bool container_takes(const AVOutputFormat& format, const AVCodecParameters& para
     return listed && (parameters.codec_type != AVMEDIA_TYPE_AUDIO || begins_with(format, parameters));
 }
 
-// True for AAC with a header in each frame (ADTS), as in transport streams and .aac files. Most containers need a
-// single header instead.
+// Returns true for AAC with a header in each frame (ADTS), as in transport streams and .aac files. Most containers need
+// a single header instead.
 bool is_adts(const AVCodecParameters& parameters) {
     return parameters.codec_id == AV_CODEC_ID_AAC && parameters.extradata_size == 0;
 }
 
-// True for containers that hold AAC with ADTS headers.
+// Returns true for containers that hold AAC with ADTS headers.
 bool takes_adts(const AVOutputFormat& format) {
     const std::string_view name = format.name;
     return name == "mpegts" || name == "hls";
 }
 
-// Number of samples that a decoder discards at the start. FFmpeg's Matroska demuxer leaves this value for Opus in the
-// codec header, at bytes 10 and 11 (RFC 7845, section 5.1), and its muxer then loses it.
+// Returns the number of samples that a decoder discards at the start. FFmpeg's Matroska demuxer leaves this value for
+// Opus in the codec header, at bytes 10 and 11 (RFC 7845, section 5.1), and its muxer then loses it.
 int padding_of(const AVCodecParameters& parameters) {
     constexpr int at = 10, shortest_header = 19;
     if (parameters.initial_padding > 0 || parameters.codec_id != AV_CODEC_ID_OPUS) return parameters.initial_padding;
@@ -102,18 +103,18 @@ int padding_of(const AVCodecParameters& parameters) {
 
 constexpr std::string_view time_code_key = "timecode";
 
-// True for metadata about the file that contained it rather than about its content.
+// Returns true for metadata that describes the file itself rather than its content.
 bool is_about_the_file(std::string_view key) {
     static constexpr std::array<std::string_view, 6> keys{"major_brand", "minor_version", "compatible_brands",
                                                           "encoder",     "software",      "duration"};
-    // Written by mkvmerge.
+    // Tags that mkvmerge writes.
     static constexpr std::array<std::string_view, 3> statistics{"bps", "number_of_", "_statistics_"};
     const auto lower = lower_case(key);
     return std::ranges::find(keys, lower) != keys.end() || lower == time_code_key || lower == "rotate" ||
            std::ranges::any_of(statistics, [&](auto beginning) { return lower.starts_with(beginning); });
 }
 
-// Copies the metadata that is about the content.
+// Copies only the metadata that describes the content.
 void copy_words_to(AVDictionary** to, const AVDictionary* from) {
     const AVDictionaryEntry* entry = nullptr;
     while ((entry = av_dict_get(from, "", entry, AV_DICT_IGNORE_SUFFIX)))
@@ -177,7 +178,7 @@ void Companions::add(Stream& stream, AVFormatContext& output, const std::string&
     if (!added || avcodec_parameters_copy(added->codecpar, described) < 0)
         fail(ErrorCode::config, "no memory to write {}", name);
     added->codecpar->initial_padding = padding_of(parameters);
-    // The codec may have another tag in this container.
+    // The container may use another tag for this codec.
     if (output.oformat->codec_tag &&
         av_codec_get_id(output.oformat->codec_tag, parameters.codec_tag) != parameters.codec_id)
         added->codecpar->codec_tag = 0;
@@ -191,8 +192,8 @@ void Companions::add(Stream& stream, AVFormatContext& output, const std::string&
     over_ = false;
 }
 
-// Makes the bitstream filter that removes ADTS headers. Its par_in describes the stream for the output's header, so
-// the first frame is read in advance from a separate opening of the file. Null if that fails.
+// Creates the bitstream filter that removes ADTS headers. Its par_in describes the stream for the output's header, so
+// the first frame is read in advance through a separate demuxer. Returns null on failure.
 Companions::BsfPointer Companions::adts_filter(const Stream& stream) const {
     const auto* kind = av_bsf_get_by_name("aac_adtstoasc");
     const auto make = [&](const AVCodecParameters& parameters) {
@@ -260,7 +261,7 @@ void Companions::copy_time_code(AVFormatContext& output, const std::string& name
     char text[AV_TIMECODE_STR_SIZE] = {};
     av_timecode_make_string(&code, text, static_cast<int>(std::clamp(begin, 0.0, 1e9)));
     std::string timed = text;
-    // The frame number within its second changes with the rate.
+    // The time code ends with a frame number within the second, which depends on the rate.
     if (const double factor = rate_.value() / av_q2d(rate); std::abs(factor - 1) > 1e-3) {
         const auto at = timed.find_last_of(":;.");
         const auto frame = number_in<int>(std::string_view(timed).substr(at + 1)).value_or(0);
@@ -319,24 +320,24 @@ void Companions::add_chapters(AVFormatContext& output, double seconds) const {
 
 void Companions::begin(double seconds) {
     shift_seconds_ = medium_.begin_seconds + seconds;
-    // For a range from the middle: seek instead of reading everything before it.
+    // If the time range starts in the middle of the file, seek instead of reading everything before it.
     constexpr double worth_seeking_seconds = 5;
     if (over_ || seconds < worth_seeking_seconds) return;
     const auto at = std::llround((shift_seconds_ - worth_seeking_seconds / 2) * AV_TIME_BASE);
     interrupt_.allow(companion_patience);
     avformat_seek_file(&demuxer_->format(), -1, std::numeric_limits<std::int64_t>::min(), at, at, 0);
-    take_complaint();  // if it cannot seek, it is read from its start
+    take_complaint();  // if seeking fails, the file is read from its start
 }
 
-// Time of a packet in the output.
+// Returns the time of a packet in the output.
 double Companions::seconds_of(const AVPacket& packet) const {
     const auto time = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
     const auto& in = *streams_[static_cast<std::size_t>(packet.stream_index)].in;
     return static_cast<double>(time) * av_q2d(in.time_base) - shift_seconds_;
 }
 
-// Reads the next packet to copy into packet_. Returns false at the end, whatever the reason: a damaged audio stream
-// must not stop the pictures.
+// Reads the next packet to copy into packet_. Returns false at the end of the file and after any error: a damaged audio
+// stream must not stop the pictures.
 bool Companions::read() {
     while (!pending_ && !(over_ && waiting_.empty())) {
         av_packet_unref(packet_.get());
@@ -349,7 +350,7 @@ bool Companions::read() {
         auto& stream = streams_[static_cast<std::size_t>(packet_->stream_index)];
         if (splices_) place(stream, *packet_);
         const auto& parameters = *stream.in->codecpar;
-        // Samples that a decoder discards before the first audible one are needed, too.
+        // Samples that a decoder discards before the first audible one must be copied, too.
         const double padding =
             parameters.sample_rate > 0 ? static_cast<double>(padding_of(parameters)) / parameters.sample_rate : 0;
         pending_ = seconds_of(*packet_) + padding >= -1e-6;
@@ -369,14 +370,14 @@ bool Companions::read_packet() {
         splices_->take(*packet_);
         return false;
     }
-    // Some demuxers discover streams while reading: those are not in the list.
+    // Some demuxers discover streams while reading; these are not in the list.
     const auto index = static_cast<std::size_t>(packet_->stream_index);
     return index < streams_.size() && streams_[index].out >= 0 &&
            (packet_->pts != AV_NOPTS_VALUE || packet_->dts != AV_NOPTS_VALUE);
 }
 
-// Audio may reach a splice before the pictures, whose packets say where the segment lies: its packets, and all later
-// ones, wait. Returns true if packet_ was queued.
+// Queues packets that precede the pictures at a splice: only the video packets say where the segment lies. Once a
+// packet waits, all later ones wait too. Returns true if packet_ was queued.
 bool Companions::wait_for_pictures() {
     if (!splices_) return false;
     auto& stream = streams_[static_cast<std::size_t>(packet_->stream_index)];
@@ -389,13 +390,13 @@ bool Companions::wait_for_pictures() {
     return true;
 }
 
-// True once the pictures have reached the packet's segment, or will not.
+// Returns true once the pictures have reached the packet's segment, or never will.
 bool Companions::is_placed(const AVPacket& packet) const {
     return over_ || waiting_.size() > most_waiting ||
            reinterpret_cast<std::size_t>(packet.opaque) < splices_->segments();
 }
 
-// Shifts a packet to its segment. If the pictures never reached it, the stream's own clock decides.
+// Shifts a packet to its segment. If the pictures never reached the segment, the stream's own clock decides.
 void Companions::place(Stream& stream, AVPacket& packet) const {
     const auto segment = reinterpret_cast<std::size_t>(packet.opaque);
     packet.opaque = nullptr;
@@ -403,20 +404,20 @@ void Companions::place(Stream& stream, AVPacket& packet) const {
     StreamSplices::move(packet, av_rescale_q(splices_->offset(segment), splices_->time_base(), stream.in->time_base));
 }
 
-// Passes packet_ on in the output's time base, with increasing decoding times.
+// Passes packet_ to `put` in the output's time base, with increasing decoding times.
 void Companions::give(AVFormatContext& output, const Put& put) {
     pending_ = false;
     auto& packet = *packet_;
     auto& stream = streams_[static_cast<std::size_t>(packet.stream_index)];
     const auto& out = *output.streams[stream.out];
-    // From the file's time to the output's, in the stream's own ticks to avoid rounding errors.
+    // Convert the file's time to the output's, in the stream's own ticks to avoid rounding errors.
     const auto shift = std::llround(shift_seconds_ / av_q2d(stream.in->time_base));
     if (packet.pts != AV_NOPTS_VALUE) packet.pts = av_sat_sub64(packet.pts, shift);
     if (packet.dts != AV_NOPTS_VALUE) packet.dts = av_sat_sub64(packet.dts, shift);
     av_packet_rescale_ts(&packet, stream.in->time_base, out.time_base);
     if (packet.dts == AV_NOPTS_VALUE) packet.dts = packet.pts;
     if (packet.pts == AV_NOPTS_VALUE || packet.pts < packet.dts) packet.pts = packet.dts;
-    // Packets may be shorter than a tick of the time base: TrueHD in Matroska.
+    // Packets may be shorter than a tick of the time base, for example TrueHD in Matroska.
     const bool may_be_equal = output.oformat->flags & AVFMT_TS_NONSTRICT;
     const bool in_order = packet.dts > stream.last_dts || (may_be_equal && packet.dts == stream.last_dts);
     if (!in_order) return;  // invalid times

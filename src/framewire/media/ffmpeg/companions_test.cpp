@@ -10,8 +10,8 @@ namespace {
 using namespace testing;
 using namespace std::chrono_literals;
 
-// Packet times in milliseconds per kind of stream, as ffprobe reads them. Empty subtitles, which MP4 inserts, are
-// skipped.
+// Returns packet times in milliseconds per kind of stream, as ffprobe reads them. Empty subtitles, which MP4 inserts,
+// are skipped.
 std::map<std::string, std::vector<long>> packet_times_of(const TemporaryFolder& folder, const std::string& path) {
     const auto list = folder / "packets.csv";
     EXPECT_EQ(std::system(("timeout 60 ffprobe -v error -show_entries packet=codec_type,pts_time,size -of csv=p=0 " +
@@ -33,7 +33,7 @@ std::map<std::string, std::vector<long>> packet_times_of(const TemporaryFolder& 
     return times;
 }
 
-// Re-encodes `medium` with a sink that writes its buffers out at the given interval.
+// Re-encodes `medium` with a sink that flushes its buffers at the given interval.
 void copy_film(const std::string& medium, const std::string& target, std::chrono::milliseconds held_back) {
     const auto source = open_source(medium);
     const auto sink = open_sink(
@@ -51,7 +51,7 @@ struct Film {
 
 class LateStreams : public ::testing::TestWithParam<Film> {};
 
-// Audio that starts after 0.8 s, and subtitles after 2 s, in containers that support them.
+// The audio starts at 0.8 s and the subtitles at 2 s, in containers that support them.
 TEST_P(LateStreams, KeepTheirTimesForAnyFlushInterval) {
     const auto& film = GetParam();
     const TemporaryFolder folder;
@@ -91,7 +91,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(LastPicture, HasTheDurationOfItsFile) {
     const TemporaryFolder folder;
-    // 10 pictures of 0.04 s and one of 5 s, in files that declare it by frame durations or by the total duration only.
+    // Files with 10 pictures of 0.04 s and one of 5 s, which is declared by frame durations or only by the total
+    // duration.
     ASSERT_TRUE(
         ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 11 -c:v libx264 -bf 0 " + (folder / "even.mp4")));
     ASSERT_TRUE(ffmpeg("-i " + (folder / "even.mp4") +
@@ -121,7 +122,7 @@ TEST(LastPicture, HasTheDurationOfItsFile) {
     }
 }
 
-// Chunks of 0 bytes mean that the previous picture is repeated.
+// In AVI, a chunk of 0 bytes repeats the previous picture.
 TEST(LastPicture, OfAviIsRepeatedByNullFrames) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=10:duration=1 -c:v mjpeg " + (folder / "a.avi")));

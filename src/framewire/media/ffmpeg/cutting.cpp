@@ -22,10 +22,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Longest wait for one packet of a file.
+// Maximum time to wait for one packet of a file.
 constexpr std::chrono::milliseconds file_patience_of_times = 60s;
 
-// One pass over the packets of a file's best video stream.
+// Reads all packets of a file's best video stream once.
 class PacketTimes {
 public:
     PacketTimes(const MediumFile& medium, const SourceOptions& options)
@@ -95,7 +95,7 @@ private:
     AVStream* stream_ = nullptr;
     PacketPointer packet_ = make_packet();
     std::int64_t first_ = 0, last_ = INT64_MIN;
-    std::vector<std::int64_t> frames_, entries_;  // in ticks of the stream's time base
+    std::vector<std::int64_t> frames_, entries_;  // times in ticks of the stream's time base
     FrameTimes times_;
 };
 
@@ -115,7 +115,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Longest wait for one packet of a part.
+// Maximum time to wait for one packet of a part.
 constexpr std::chrono::milliseconds part_patience = 60s;
 // Maximum number of bytes that the MP4 muxer buffers before a fragment is written.
 constexpr std::int64_t most_held_back_bytes = std::int64_t{16} << 20;
@@ -155,7 +155,7 @@ private:
     const AVStream* stream_ = nullptr;
 };
 
-// True if packets of both streams can follow each other under one codec header.
+// Returns true if packets of both streams can follow each other under one codec header.
 bool same_coding(const AVCodecParameters& one, const AVCodecParameters& other) {
     return one.codec_id == other.codec_id && one.width == other.width && one.height == other.height &&
            one.format == other.format && one.extradata_size == other.extradata_size &&
@@ -195,8 +195,8 @@ public:
         check(avformat_write_header(format, dictionary.address()), "begin");
     }
 
-    // Appends all parts, then the rest of the companions, the chapters and the trailer; rewrites MP4 files with the
-    // index in front.
+    // Appends all parts, then the remaining companion packets, the chapters and the trailer; rewrites MP4 files with
+    // the index in front.
     void run() {
         if (companions_) companions_->begin(0);
         for (const auto& part : parts_) {
@@ -222,14 +222,14 @@ public:
 private:
     bool is_mp4() const { return muxer_ == "mp4" || muxer_ == "mov"; }
 
-    // Rethrows an error of a write callback, or reports FFmpeg's own.
+    // Rethrows an error of a write callback, or reports FFmpeg's own error.
     void check(int result, const char* doing) {
         failure_.rethrow();
         if (result < 0) fail(ErrorCode::io, "cannot {} {}: {}", doing, name_, ffmpeg_error(result));
     }
 
-    // Adds audio, subtitles and metadata of the medium, as a video sink does: if the file cannot be read again, the
-    // output has none.
+    // Adds audio, subtitles and metadata of the medium, as a video sink does. If the file cannot be read again, the
+    // output is written without them.
     void bring_along(const MediumFile& medium, bool audio) {
         try {
             const auto rate = first_.stream().avg_frame_rate;
@@ -246,7 +246,7 @@ private:
         if (companions_) companions_->add_chapters(to, std::numeric_limits<double>::infinity());
     }
 
-    // Writes a packet of a companion stream; returns false if the muxer rejects it.
+    // Writes a packet of a copied stream; returns false if the muxer rejects it.
     bool put_companion(AVPacket& packet) {
         ++packets_;
         const int result = av_write_frame(format_.get(), &packet);
@@ -259,7 +259,7 @@ private:
         if (!same_coding(*stream_->codecpar, *reader.stream().codecpar))
             fail(ErrorCode::config, "{} is encoded differently from the previous segment and cannot be joined",
                  part.path);
-        // AVI has a constant rate and no timestamps: its times are frame numbers.
+        // AVI has a constant rate and no timestamps: times are frame numbers.
         const auto shift =
             muxer_ == "avi" ? frames_ : std::llround(part.begin_seconds / av_q2d(reader.stream().time_base));
         while (reader.read(*packet_)) {

@@ -43,7 +43,7 @@ TEST_F(PacketTimes, AreUnknownIfPacketsAreAmbiguous) {
     EXPECT_NE(frame_times_of(clip("old.avi", "-c:v mpeg4 -bf 2"), {}).unknown, "");
     EXPECT_NE(frame_times_of("lavfi:testsrc2=size=64x48", {}).unknown, "");
     EXPECT_NE(frame_times_of("synth:size=16x16", {}).unknown, "") << "endless";
-    // Two concatenated recordings: the times go back.
+    // In two concatenated recordings, the times go back.
     auto bytes = read_file(clip("one.ts", "-c:v libx264 -g 20"));
     const auto other = read_file(clip("other.ts", "-c:v libx264 -g 20 -mpegts_flags +initial_discontinuity"));
     bytes.insert(bytes.end(), other.begin(), other.end());

@@ -21,8 +21,8 @@ extern "C" {
 namespace framewire {
 namespace {
 
-// Colour coding for the encoder's pictures. Limited-range coding of the medium is kept; otherwise the coding is the
-// one that readers assume if they ignore tags.
+// Returns the colour coding for the encoder's pictures: the medium's coding if its range is limited, otherwise the
+// coding that readers assume if they ignore tags.
 YuvCoding coding_for(const AVCodec& encoder, AVPixelFormat format, int height, const PictureFacts& facts) {
     const auto* descriptor = av_pix_fmt_desc_get(format);
     const bool is_of_rgb = descriptor && (descriptor->flags & AV_PIX_FMT_FLAG_RGB);
@@ -32,7 +32,7 @@ YuvCoding coding_for(const AVCodec& encoder, AVPixelFormat format, int height, c
     return assumed_coding(height);
 }
 
-// Copies the tags to the encoder, with primaries and transfer of the medium or the defaults for the matrix.
+// Copies the colour tags to the encoder, with the primaries and transfer of the medium or the defaults for the matrix.
 void tag_context(AVCodecContext& context, const AVFrame& frame, const YuvCoding& coding, const PictureFacts& facts) {
     context.color_range = frame.color_range;
     const auto* descriptor = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
@@ -88,7 +88,7 @@ VideoEncoder::VideoEncoder(const EncoderChoice& choice, const Frames& frames, in
     frame_->quality = context.global_quality;
 }
 
-// A frame in the format that images are converted to. For hardware and palette encoders this differs from the
+// Allocates a frame in the format that images are converted to. For hardware and palette encoders this differs from the
 // encoder's format.
 FramePointer VideoEncoder::empty_frame() const {
     const auto format = palette_ ? AV_PIX_FMT_BGR0 : hardware_ ? AV_PIX_FMT_NV12 : context_->pix_fmt;
@@ -102,8 +102,8 @@ void VideoEncoder::tag_as_encoded(AVFrame& frame) const {
     frame.chroma_location = context_->chroma_sample_location;
 }
 
-// Only planar pictures without conversion can be passed on: same format, size and coding, and chroma at the left
-// position, which is what tag_context() declares. 4:4:4 has no chroma position.
+// Returns true if a picture can be passed on without conversion: it must be planar and have the same format, size and
+// coding, and chroma at the left position, which is what tag_context() declares. 4:4:4 has no chroma position.
 bool VideoEncoder::takes(const AVFrame& picture) const {
     if (palette_ || hardware_ || picture.format != context_->pix_fmt || picture.width != context_->width ||
         picture.height != context_->height || picture.linesize[0] < picture.width || coding_.full_range)
@@ -115,7 +115,7 @@ bool VideoEncoder::takes(const AVFrame& picture) const {
 }
 
 void VideoEncoder::encode(HostView<const std::uint8_t> image, std::int64_t pts, const Deliver& deliver) {
-    if (!av_frame_is_writable(frame_.get())) frame_ = empty_frame();  // the encoder still uses it
+    if (!av_frame_is_writable(frame_.get())) frame_ = empty_frame();  // the encoder still uses the old one
     converter_.to_frame(image, *frame_);
     send(pts, deliver);
 }
@@ -139,7 +139,7 @@ void VideoEncoder::encode_own(const AVFrame& picture, std::int64_t pts, const De
 
 void VideoEncoder::encode_planes(const std::shared_ptr<const YuvPicture>& picture, std::int64_t pts,
                                  const Deliver& deliver) {
-    // The encoder may keep the picture for a while: one AVBuffer owns the planes of the shared picture.
+    // The encoder may keep the picture for a while: one AVBuffer shares ownership of the picture's planes.
     auto held = std::make_unique<std::shared_ptr<const YuvPicture>>(picture);
     const auto view = picture->view();
     const auto format = static_cast<AVPixelFormat>(frame_->format);
@@ -158,16 +158,16 @@ void VideoEncoder::encode_planes(const std::shared_ptr<const YuvPicture>& pictur
     frame_->buf[0] = av_buffer_create(frame_->data[0], static_cast<std::size_t>(picture->bytes()), release, held.get(),
                                       AV_BUFFER_FLAG_READONLY);
     if (!frame_->buf[0]) fail(ErrorCode::config, "no memory for a picture");
-    static_cast<void>(held.release());  // now owned by the buffer
+    static_cast<void>(held.release());  // now owned by the AVBuffer
     tag_as_encoded(*frame_);
     send(pts, deliver);
 }
 
 void VideoEncoder::repeat(std::int64_t pts, const Deliver& deliver) {
-    send(pts, deliver);  // the pixels are unchanged: encode() makes a new frame while the encoder holds this one
+    send(pts, deliver);  // the pixels are unchanged: encode() allocates a new frame while the encoder holds this one
 }
 
-// Converts to a palette or uploads if the encoder needs it, then encodes.
+// Encodes frame_, after conversion to a palette or upload to the device if the encoder needs it.
 void VideoEncoder::send(std::int64_t pts, const Deliver& deliver) {
     frame_->pts = pts;
     frame_->quality = context_->global_quality;
@@ -215,11 +215,11 @@ extern "C" {
 namespace framewire {
 namespace {
 
-// Common names of codecs that FFmpeg does not know, and encoders that are better than FFmpeg's default for a codec.
+// Common codec names that FFmpeg does not know, and encoders that are better than FFmpeg's default for a codec.
 constexpr std::array<std::pair<std::string_view, const char*>, 5> other_names{
     {{"h265", "hevc"}, {"x264", "libx264"}, {"x265", "libx265"}, {"av1", "libsvtav1"}, {"vp9", "libvpx-vp9"}}};
 
-// Default quality and presets of an encoder with constant quality.
+// Default quality and presets of an encoder that supports constant quality.
 struct Suited {
     std::string_view encoder;
     double crf;
@@ -230,7 +230,7 @@ constexpr std::array<Suited, 4> suited{{{"libx264", 20, "medium", "veryfast"},
                                         {"libvpx-vp9", 31, "", ""},
                                         {"libsvtav1", 30, "8", "12"}}};
 
-// True if an encoder has a private option.
+// Returns true if an encoder has the private option `name`.
 bool has_option(const AVCodec& encoder, const char* name) {
     return encoder.priv_class && av_opt_find(const_cast<const AVClass**>(&encoder.priv_class), name, nullptr, 0,
                                              AV_OPT_SEARCH_FAKE_OBJ) != nullptr;
@@ -240,7 +240,7 @@ void require_option(const AVCodec& encoder, const char* name) {
     if (!has_option(encoder, name)) fail(ErrorCode::usage, "the encoder {} has no {}", encoder.name, name);
 }
 
-// Names of all video encoders, for suggestions.
+// Returns the names of all video encoders, for suggestions in error messages.
 std::vector<std::string_view> encoder_names() {
     std::vector<std::string_view> names;
     void* at = nullptr;
@@ -249,7 +249,7 @@ std::vector<std::string_view> encoder_names() {
     return names;
 }
 
-// True if an encoder accepts a pixel format.
+// Returns true if an encoder accepts a pixel format.
 bool takes(const AVCodec& encoder, AVPixelFormat format) {
     if (!encoder.pix_fmts) return true;
     for (const auto* one = encoder.pix_fmts; *one != AV_PIX_FMT_NONE; ++one)
@@ -257,7 +257,7 @@ bool takes(const AVCodec& encoder, AVPixelFormat format) {
     return false;
 }
 
-// Sets constant quality under the encoder's name for it: crf, cq or qp.
+// Sets constant quality through the encoder's own option: crf, cq or qp.
 void set_constant_quality(double quality, AVCodecContext& context, Dictionary& dictionary) {
     const auto& encoder = *context.codec;
     const auto text = fmt::format("{}", quality);
@@ -277,24 +277,24 @@ void set_constant_quality(double quality, AVCodecContext& context, Dictionary& d
     fail(ErrorCode::usage, "the encoder {} has no crf; try bitrate=", encoder.name);
 }
 
-// Sets the quantiser of JPEG and MPEG codecs; 1 is the best quality.
+// Sets the quantiser of JPEG and MPEG codecs; 1 gives the best quality.
 void set_quantiser(int quantiser, AVCodecContext& context) {
     context.flags |= AV_CODEC_FLAG_QSCALE;
     context.global_quality = FF_QP2LAMBDA * quantiser;
 }
 
-// Quality 100 means lossless, which WebP encodes in a different mode.
+// Sets WebP's quality. 100 means lossless, which is a different mode of WebP.
 void set_webp_quality(int quality, Dictionary& dictionary) {
     if (quality == 100) dictionary.set("lossless", 1);
     dictionary.set("quality", quality);
 }
 
-// Bitrate for hardware encoders without a constant-quality mode: enough for H.264 at this size.
+// Returns a bitrate for hardware encoders without a constant-quality mode: enough for H.264 at this size.
 std::int64_t ample_bitrate(const AVCodecContext& context) {
     return std::llround(0.15 * context.width * context.height * std::clamp(av_q2d(context.framerate), 1.0, 120.0));
 }
 
-// Default quality, if the user chose none.
+// Sets the encoder's default quality, for users who chose none.
 void set_suited_quality(AVCodecContext& context, Dictionary& dictionary) {
     const auto& encoder = *context.codec;
     const auto found = std::ranges::find(suited, std::string_view(encoder.name), &Suited::encoder);
@@ -318,7 +318,8 @@ void set_suited_quality(AVCodecContext& context, Dictionary& dictionary) {
     }
 }
 
-// FFV1: every frame is a key frame, with slices for parallel decoding and a checksum per slice (FFV1 version 3).
+// Configures FFV1: every frame is a key frame, with slices for parallel decoding and a checksum per slice (FFV1 version
+// 3).
 void set_lossless(AVCodecContext& context, Dictionary& dictionary) {
     context.gop_size = 1;
     // Pictures too small for slices need FFV1 version 1, which has neither slices nor checksums.
@@ -353,9 +354,9 @@ void set_speed(const EncoderChoice& choice, const AVCodec& encoder, Dictionary& 
         if (name == "libvpx-vp9") dictionary.set("row-mt", 1);
     }
     if (name == "libx265") dictionary.set("x265-params", "log-level=error");
-    // Uses the plain C version of MB-tree; everything else stays as fast as the CPU allows. The AVX-512 version reads
+    // Use the plain C version of MB-tree; everything else stays as fast as the CPU allows. The AVX-512 version reads
     // blocks beyond the end of a row if a row is not a multiple of 128 pixels. That memory is uninitialised, so equal
-    // frames could encode to different bytes. It also rounds differently on each instruction set.
+    // frames could encode to different bytes. MB-tree also rounds differently on each instruction set.
     if (name.starts_with("libx264")) dictionary.set("x264-params", "cpu-independent=1");
 }
 
@@ -375,7 +376,7 @@ EncoderChoice EncoderChoice::from(const ParameterValues& values, const std::stri
     return choice;
 }
 
-// Looks for an encoder name first, then for a codec name.
+// Looks for an encoder with this name first, then for a codec.
 const AVCodec& find_encoder(const EncoderChoice& choice) {
     auto name = choice.codec;
     for (const auto& [other, own] : other_names)
@@ -409,21 +410,22 @@ AVPixelFormat pixel_format(const AVCodec& encoder, const EncoderChoice& choice, 
             fail(ErrorCode::usage, "the encoder {} does not support pixels '{}'", encoder.name, choice.pixels);
         return format;
     }
-    // Gray stays gray in lossless formats.
+    // Lossless formats keep gray as gray.
     if (encoder.id == AV_CODEC_ID_FFV1 || encoder.id == AV_CODEC_ID_TIFF || encoder.id == AV_CODEC_ID_BMP)
         if (frame.channels == 1 && takes(encoder, AV_PIX_FMT_GRAY8)) return AV_PIX_FMT_GRAY8;
     if (encoder.id == AV_CODEC_ID_MJPEG) return AV_PIX_FMT_YUVJ420P;
-    // Lossless WebP.
+    // WebP is lossless at quality 100 and then stores BGRA.
     if (choice.quality == 100 && takes(encoder, AV_PIX_FMT_BGRA)) return AV_PIX_FMT_BGRA;
     static constexpr std::array wanted{AV_PIX_FMT_YUV420P, AV_PIX_FMT_NV12, AV_PIX_FMT_VAAPI, AV_PIX_FMT_YUVJ420P,
                                        AV_PIX_FMT_YUV444P, AV_PIX_FMT_BGR0, AV_PIX_FMT_BGR24, AV_PIX_FMT_RGB24,
                                        AV_PIX_FMT_PAL8,    AV_PIX_FMT_GRAY8};
     static constexpr std::array wanted_lossless{AV_PIX_FMT_BGR0, AV_PIX_FMT_BGR24, AV_PIX_FMT_RGB24, AV_PIX_FMT_YUV444P,
                                                 AV_PIX_FMT_YUV420P};
-    // Preference: for lossless codecs RGB formats, which lose nothing; otherwise 4:2:0, which all players support.
+    // Prefer RGB formats for lossless codecs, because they lose nothing, and otherwise 4:2:0, which all players
+    // support.
     const auto* descriptor = avcodec_descriptor_get(encoder.id);
     const bool lossless = descriptor && !(descriptor->props & AV_CODEC_PROP_LOSSY);
-    // Neither padding nor cropping: frames of odd size use 4:4:4.
+    // Frames of odd size use 4:4:4, which needs neither padding nor cropping.
     if (odd) {
         if (takes(encoder, AV_PIX_FMT_YUV444P)) return AV_PIX_FMT_YUV444P;
         fail(ErrorCode::usage, "the encoder {} only supports even sizes, not {}x{}", encoder.name, frame.width,
@@ -437,7 +439,8 @@ AVPixelFormat pixel_format(const AVCodec& encoder, const EncoderChoice& choice, 
     return encoder.pix_fmts[0];
 }
 
-// Precedence: quality=, bitrate=, crf=, then the default. For live output a key frame every 2 s and no B-frames.
+// Applies the first of quality=, bitrate= and crf= that is given, otherwise the default. Live output has a key frame
+// every 2 s and no B-frames.
 void set_quality(const EncoderChoice& choice, AVCodecContext& context, Dictionary& dictionary) {
     const auto& encoder = *context.codec;
     if (encoder.id == AV_CODEC_ID_FFV1) set_lossless(context, dictionary);
@@ -477,7 +480,7 @@ extern "C" {
 
 namespace framewire {
 
-// A pool of NV12 surfaces; VA-API encoders read only such surfaces.
+// Creates a pool of NV12 surfaces, the only memory that VA-API encoders read.
 HardwareFrames::HardwareFrames(AVCodecContext& context) {
     AVBufferRef* device = nullptr;
     if (const int error = av_hwdevice_ctx_create(&device, AV_HWDEVICE_TYPE_VAAPI, nullptr, nullptr, 0); error < 0)
@@ -509,7 +512,7 @@ const AVFrame& HardwareFrames::upload(const AVFrame& picture) {
 
 namespace {
 
-// Encoder for an extension. JPEG is 4:4:4 at quality 97 unless the user chose a quality.
+// Returns the encoder for an extension. JPEG is 4:4:4 at quality 97 unless the user chose a quality.
 EncoderChoice still_choice(const SinkCall& call) {
     const std::string_view ending = call.ending;
     const auto codec = ending == ".webp"                       ? "libwebp"

@@ -27,24 +27,24 @@ struct EncoderChoice {
     std::string pixels{};          ///< FFmpeg's name of a pixel format; empty: chosen automatically
     std::optional<int> quality{};  ///< quality of a still image, 1 to 100
     bool live = false;             ///< low delay, and a key frame every 2 s
-    bool hurry = false;            ///< little enough work to keep up with a camera
+    bool hurry = false;            ///< small enough effort to keep up with a camera
 
     /// Makes the choice from the parameters of a sink; `codec` is the default codec.
     static EncoderChoice from(const ParameterValues& values, const std::string& codec, bool live);
 };
 
-/// Finds the encoder by name. Throws Error{usage} if there is none; the message suggests the nearest name.
+/// Finds the encoder by name. Throws Error{usage} with a suggestion if there is none.
 const AVCodec& find_encoder(const EncoderChoice& choice);
 
-/// True if an encoder needs a hardware device, which this machine may lack.
+/// Returns true if an encoder needs a hardware device, which this machine may lack.
 bool is_hardware(const AVCodec& encoder);
 
-/// Pixel format for frames of a shape: the chosen one, or a suitable default. Throws Error{usage} if the encoder does
-/// not accept the chosen one, or accepts none that can hold odd sizes.
+/// Returns the pixel format for frames of a shape: the chosen one, or a suitable default. Throws Error{usage} if the
+/// encoder does not accept the chosen format, or accepts none that can hold odd sizes.
 AVPixelFormat pixel_format(const AVCodec& encoder, const EncoderChoice& choice, const Shape& frame);
 
 /// Sets quality, speed and delay in `context` and in `dictionary`, the options for avcodec_open2(). Throws Error{usage}
-/// on a setting that the encoder does not have.
+/// if the encoder lacks a chosen setting.
 void set_quality(const EncoderChoice& choice, AVCodecContext& context, Dictionary& dictionary);
 
 /// Reduces pictures to 256 colours, chosen separately for each picture by FFmpeg's palettegen and paletteuse.
@@ -70,11 +70,11 @@ extern "C" {
 
 namespace framewire {
 
-/// Frames in the memory of a VA-API device, which its encoders read.
+/// Frames in the memory of a VA-API device, from which its encoders read.
 class HardwareFrames {
 public:
-    /// Opens the machine's device and sets `context`, which must not be open yet, to NV12 frames of that device with
-    /// the context's size. Throws Error{config} if there is no device.
+    /// Opens the machine's VA-API device and makes `context`, which must not be open yet, use NV12 frames of that
+    /// device with the context's size. Throws Error{config} if there is no device.
     explicit HardwareFrames(AVCodecContext& context);
 
     /// Copies an NV12 picture to the device and keeps its time. The result is valid until the next call.
@@ -96,7 +96,7 @@ public:
         Shape shape{};
         Rational rate{};
         AVRational time_base{};
-        PictureFacts facts{};  ///< facts of the medium that they come from, as far as known
+        PictureFacts facts{};  ///< colour tags and other facts of the source medium, if known
     };
 
     /// Opens the encoder; `global_header` stores codec parameters in the container instead of the packets. Throws
@@ -104,19 +104,19 @@ public:
     /// settings.
     VideoEncoder(const EncoderChoice& choice, const Frames& frames, int threads, bool global_header);
 
-    /// Receives finished packets; the packet is valid during the call.
+    /// Function that receives finished packets; a packet is valid during the call.
     using Deliver = std::function<void(AVPacket&)>;
 
     /// Encodes `image` with timestamp `pts`, which must increase; delivers the packets that are ready. Throws
     /// Error{io}.
     void encode(HostView<const std::uint8_t> image, std::int64_t pts, const Deliver& deliver);
-    /// Encodes the native frame of the medium, for which takes() returned true. Throws Error{io}.
+    /// Encodes a native frame of the medium, for which takes() returned true. Throws Error{io}.
     void encode_own(const AVFrame& picture, std::int64_t pts, const Deliver& deliver);
-    /// Description of the planes that encode() makes from images; nullopt if it does not use ImageToYuv.
+    /// Describes the planes that encode() makes from images; nullopt if it does not use ImageToYuv.
     std::optional<YuvInfo> planes() const { return planes_made_for(*frame_); }
     /// Encodes planes identical to those that encode() would make. Throws Error{io}.
     void encode_planes(const std::shared_ptr<const YuvPicture>& picture, std::int64_t pts, const Deliver& deliver);
-    /// True if a picture has the encoder's format, size and colour coding.
+    /// Returns true if a picture has the encoder's format, size and colour coding.
     bool takes(const AVFrame& picture) const;
     /// Encodes the previous image again with timestamp `pts`. Throws Error{io}.
     void repeat(std::int64_t pts, const Deliver& deliver);
@@ -129,10 +129,10 @@ public:
 private:
     // Encodes frame_.
     void send(std::int64_t pts, const Deliver& deliver);
-    // Delivers packets that are ready.
+    // Delivers the packets that are ready.
     void drain(const Deliver& deliver);
 
-    // A new frame in the format of images.
+    // Allocates a frame in the format that images are converted to.
     FramePointer empty_frame() const;
     // Sets the colour tags of the output.
     void tag_as_encoded(AVFrame& frame) const;
@@ -140,8 +140,8 @@ private:
     CodecPointer context_;
     YuvCoding coding_;
     FramePointer frame_;
-    std::unique_ptr<GifPalette> palette_;       // only for formats with a palette
-    std::unique_ptr<HardwareFrames> hardware_;  // only for encoders that read device memory
+    std::unique_ptr<GifPalette> palette_;       // set only for formats with a palette
+    std::unique_ptr<HardwareFrames> hardware_;  // set only for encoders that read device memory
     PacketPointer packet_ = make_packet();
     PictureConverter converter_;
 };

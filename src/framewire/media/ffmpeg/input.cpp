@@ -15,20 +15,20 @@
 #include <utility>
 #include <vector>
 
-// Opens sources with FFmpeg's demuxers: options per protocol, limits on what may be opened, and error messages that
-// name the cause.
+// Opens sources with FFmpeg's demuxers: sets options per protocol, limits what may be opened, and reports errors with
+// their cause.
 
 namespace framewire {
 namespace {
 
 constexpr std::chrono::seconds longest_http_pause{4294};  // the largest value that FFmpeg accepts
 
-// True if a lost connection is to be retried.
+// Returns true if a lost connection is to be retried.
 bool tries_again(const SourceOptions& options) {
     return options.reconnect ? options.reconnect->count() > 0 : options.retries > 0;
 }
 
-// Sets timeouts and reconnection under the option names of each protocol.
+// Sets timeouts and reconnection with each protocol's own options.
 void set_network_options(Dictionary& dictionary, const FfmpegAddress& address, const SourceOptions& options) {
     const auto timeout_us = std::chrono::microseconds(options.timeout).count();
     if (begins_with_any(address.url, {"http://", "https://"})) {
@@ -47,13 +47,13 @@ void set_network_options(Dictionary& dictionary, const FfmpegAddress& address, c
     }
 }
 
-// True for the multipart MJPEG streams of HTTP cameras.
+// Returns true for the multipart MJPEG streams of HTTP cameras.
 bool is_multipart_jpeg(const AVFormatContext& format) {
     return std::string_view(format.iformat->name) == "mpjpeg" && format.nb_streams > 0;
 }
 
-// Reads stream headers. FFmpeg decodes the first pictures of streams whose headers lack the size; `max_pixels` keeps
-// it from decoding larger ones.
+// Reads stream headers. If a header lacks the picture size, FFmpeg decodes the stream's first pictures; `max_pixels`
+// prevents it from decoding larger ones.
 int find_stream_info(AVFormatContext& format, std::int64_t max_pixels) {
     std::vector<Dictionary> of_streams(format.nb_streams);
     std::vector<AVDictionary*> entries;
@@ -73,7 +73,7 @@ bool begins_with_any(std::string_view text, std::initializer_list<std::string_vi
                        [&](auto beginning) { return text.starts_with(beginning); });
 }
 
-// With R retries FFmpeg pauses 0, 1, 3 ... 2^(R-1) - 1 seconds.
+// With R retries, FFmpeg pauses for 0, 1, 3 ... 2^(R-1) - 1 seconds.
 std::int64_t last_http_pause_s(const SourceOptions& options) {
     using std::chrono::seconds;
     if (options.reconnect)
@@ -81,8 +81,8 @@ std::int64_t last_http_pause_s(const SourceOptions& options) {
     return (std::int64_t{1} << std::clamp(options.retries - 1, 0, 5)) - 1;
 }
 
-// Replacement for AVFormatContext::io_open that opens only the file itself: no demuxer can read another file as a part
-// of it.
+// Replaces AVFormatContext::io_open with a function that opens only the file itself, so that no demuxer can read other
+// files through it.
 int FfmpegDemuxer::open_own_file(AVFormatContext* format, AVIOContext** io, const char* url, int flags,
                                  AVDictionary** options) {
     const auto& self = *static_cast<const FfmpegDemuxer*>(format->opaque);
@@ -93,7 +93,7 @@ int FfmpegDemuxer::open_own_file(AVFormatContext* format, AVIOContext** io, cons
     return self.open_any_(format, io, url, flags, options);
 }
 
-// Reports the most specific reason: stopped, timed out, a format that is not allowed, or FFmpeg's error.
+// Reports the most specific reason: a stop request, a timeout, a format that is not allowed, or FFmpeg's error.
 void FfmpegDemuxer::fail_open(const FfmpegAddress& address, int error, const Interrupt& interrupt,
                               std::chrono::milliseconds patience) const {
     const auto text = ffmpeg_error(error);
@@ -127,7 +127,7 @@ void FfmpegDemuxer::open(const FfmpegAddress& address, const SourceOptions& opti
         if (!demuxer) fail(ErrorCode::config, "{}: this FFmpeg has no input format '{}'", name_, address.format);
     }
     Dictionary dictionary;
-    dictionary.set("pattern_type", "none");  // no patterns: a percent sign in an image's name is a literal character
+    dictionary.set("pattern_type", "none");  // a percent sign in an image's name is a literal character
     if (address.kind == FfmpegAddress::Kind::network) set_network_options(dictionary, address, options);
     for (const auto& [key, value] : address.options) dictionary.set(key.c_str(), value);
     if (const auto formats = allowed_formats(address); !formats.empty()) dictionary.set("format_whitelist", formats);
@@ -142,7 +142,7 @@ void FfmpegDemuxer::open(const FfmpegAddress& address, const SourceOptions& opti
         format->opaque = this;
         format->io_open = open_own_file;
     }
-    // Without this flag, a camera that blocks inside its driver could neither be stopped nor time out.
+    // Without this flag, a camera that blocks inside its driver could not be stopped or time out.
     if (address.kind == FfmpegAddress::Kind::camera) format->flags |= AVFMT_FLAG_NONBLOCK;
 
     // avformat_open_input() frees the context on failure.
@@ -195,21 +195,21 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A local file answers immediately; if one frame takes longer than this, the read is stuck.
+// A local file answers immediately: a read that takes longer than this for one frame is stuck.
 constexpr std::chrono::milliseconds file_patience = 60s;
 constexpr int http_attempts = 17;  // pauses double up to 24 h
 constexpr int most_errors_in_a_row = 10'000;
 
 constexpr const char* broken_packet = "a packet is damaged or truncated";
 
-// True for FFmpeg's demuxers of single images.
+// Returns true for FFmpeg's demuxers of single images.
 bool is_still_image(const AVFormatContext& format) {
     const std::string_view name = format.iformat->name;
     return name == "image2" || name.ends_with("_pipe");
 }
 
-// Decoders leave the missing parts of a corrupt picture as the buffer was, which is otherwise the content of some
-// earlier picture: provide zeroed buffers.
+// Provides zeroed buffers: decoders leave the missing parts of a corrupt picture as they were in the buffer, which
+// could otherwise hold an earlier picture.
 int get_clean_buffer(AVCodecContext* decoder, AVFrame* frame, int flags) {
     const int error = avcodec_default_get_buffer2(decoder, frame, flags);
     if (error < 0) return error;
@@ -218,7 +218,7 @@ int get_clean_buffer(AVCodecContext* decoder, AVFrame* frame, int flags) {
     return error;
 }
 
-// Integer of `count` bytes in either byte order.
+// Returns the integer in `count` bytes, in either byte order.
 std::uint64_t number_at(const std::uint8_t* bytes, int count, bool big_endian) {
     std::uint64_t number = 0;
     for (int byte = 0; byte < count; ++byte)
@@ -226,8 +226,8 @@ std::uint64_t number_at(const std::uint8_t* bytes, int count, bool big_endian) {
     return number;
 }
 
-// Size in an EBML element's header (RFC 8794, section 4.2); `length` is set to its number of bytes. Nullopt if the
-// size is unknown, as in files that were never finished.
+// Returns the size in an EBML element's header (RFC 8794, section 4.2) and sets `length` to the number of bytes that
+// encode it. Nullopt if the size is unknown, as in files that were never finished.
 std::optional<std::uint64_t> ebml_size(const std::uint8_t* bytes, int& length) {
     length = std::countl_zero(bytes[0]) + 1;
     if (length > 8) return std::nullopt;
@@ -236,7 +236,7 @@ std::optional<std::uint64_t> ebml_size(const std::uint8_t* bytes, int& length) {
     return size == unknown ? std::nullopt : std::optional(size);
 }
 
-// True if an AVI or Matroska file has as many bytes as its top-level elements declare.
+// Returns true if an AVI or Matroska file has as many bytes as its top-level elements declare.
 bool has_all_bytes(const std::string& path, std::string_view format) {
     std::ifstream file(path, std::ios::binary | std::ios::ate);
     const auto end = file ? static_cast<std::uint64_t>(file.tellg()) : 0;
@@ -249,7 +249,7 @@ bool has_all_bytes(const std::string& path, std::string_view format) {
     if (format == "avi") {
         constexpr std::uint64_t header_bytes = 8;
         std::uint64_t at = 0;
-        // Files beyond a gigabyte have several RIFF chunks.
+        // AVI files larger than a gigabyte have several RIFF chunks.
         while (read(at) && std::memcmp(head.data(), "RIFF", 4) == 0) {
             const auto size = number_at(head.data() + 4, 4, false);
             if (size < 4 || end - at - header_bytes < size) return false;
@@ -269,7 +269,7 @@ bool has_all_bytes(const std::string& path, std::string_view format) {
     return size && end - segment - id_bytes - static_cast<std::uint64_t>(length) >= *size;
 }
 
-// True if the index of an AVI file lists pictures beyond the end of the file.
+// Returns true if the index of an AVI file lists pictures beyond the end of the file.
 bool misses_pictures(AVFormatContext& format, int stream) {
     const auto end = format.pb ? avio_size(format.pb) : -1;
     if (end < 0 || std::string_view(format.iformat->name) != "avi") return false;
@@ -280,7 +280,7 @@ bool misses_pictures(AVFormatContext& format, int stream) {
     return false;
 }
 
-// Number as FFmpeg prints it for EXIF data: "    6". Returns 0 if there is none.
+// Parses a number as FFmpeg prints it for EXIF data, for example "    6". Returns 0 if there is none.
 long number_after_spaces(std::string_view text) {
     long number = 0;
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
@@ -288,7 +288,8 @@ long number_after_spaces(std::string_view text) {
     return number;
 }
 
-// FFmpeg's native VP8 and VP9 decoders ignore the transparency of WebM; libvpx decodes it.
+// Returns libvpx's decoder for WebM with transparency, which FFmpeg's native VP8 and VP9 decoders ignore; otherwise
+// `codec`.
 const AVCodec& decoder_with_alpha(const AVCodec& codec, const AVStream& stream) {
     const auto* entry = av_dict_get(stream.metadata, "alpha_mode", nullptr, 0);
     if (!entry || std::string_view(entry->value) != "1") return codec;
@@ -324,7 +325,8 @@ FfmpegInput::FfmpegInput(const FfmpegAddress& address, const SourceOptions& opti
     if (live_ && options.every_frame) reader_.emplace(*format_, *stream_, interrupt_, patience_, name_);
 }
 
-// Opens demuxer and decoder. The old demuxer stays until the new one is open, so that a failure leaves it usable.
+// Opens demuxer and decoder. The old demuxer is kept until the new one is open, so that after a failure it is still
+// usable.
 void FfmpegInput::open() {
     auto demuxer = std::make_unique<FfmpegDemuxer>(address_, options_, interrupt_, patience_);
     decoder_.reset();
@@ -340,7 +342,7 @@ void FfmpegInput::begin_splices() {
     if (StreamSplices::may_occur(*format_)) splices_.emplace(*stream_, kind_ == FfmpegAddress::Kind::file);
 }
 
-// Opens the decoder of the best video stream; the demuxer discards all other streams.
+// Opens the decoder of the best video stream and makes the demuxer discard all other streams.
 void FfmpegInput::open_decoder() {
     const AVCodec* codec = nullptr;
     const int index = av_find_best_stream(format_, AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
@@ -365,17 +367,17 @@ void FfmpegInput::open_decoder() {
         fail(ErrorCode::no_input, "cannot decode {}: {}", name_, ffmpeg_error(error));
     decoder_->pkt_timebase = stream_->time_base;
     decoder_->max_pixels = options_.max_pixels;
-    // More threads than cores, because threads also wait for each other.
+    // Use more threads than cores, because the threads also wait for each other.
     const int of_cores = static_cast<int>(std::thread::hardware_concurrency()) + 2;
     decoder_->thread_count = std::clamp(options_.decoder_threads > 0 ? options_.decoder_threads : of_cores, 1, 16);
-    // Each frame thread delays output by one frame: use them only for files, not while frames are awaited.
+    // Each frame thread delays output by one frame: use frame threads only for files, which can be read ahead.
     decoder_->thread_type = kind_ == FfmpegAddress::Kind::file ? FF_THREAD_FRAME | FF_THREAD_SLICE : FF_THREAD_SLICE;
-    // Treats a truncated image as an error: otherwise the JPEG decoder fills the rest with gray without a message. Not
-    // for TIFF, whose decoder would then reject every file with an unknown tag.
+    // Treat a truncated image as an error: otherwise the JPEG decoder fills the rest with gray without a message. TIFF
+    // is excluded, because its decoder would then reject every file with an unknown tag.
     if (is_still_image(*format_) && codec->id != AV_CODEC_ID_TIFF)
         decoder_->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
-    // A lossless picture with a wrong checksum must be an error, too. The FFV1 decoder only logs it and conceals the
-    // damage; without frame threads the log line comes on this thread, where take_complaint() finds it.
+    // Also treat a wrong checksum in a lossless picture as an error. The FFV1 decoder only logs it and conceals the
+    // damage; without frame threads it logs on this thread, where take_complaint() finds the message.
     if (checks_sums()) decoder_->thread_type = FF_THREAD_SLICE;
     if (alone_) {
         decoder_->thread_count = 1;
@@ -385,7 +387,7 @@ void FfmpegInput::open_decoder() {
     alarm_.watch(*decoder_);
     if (const int error = avcodec_open2(decoder_.get(), codec, nullptr); error < 0)
         fail(ErrorCode::no_input, "cannot decode {}: {}", name_, ffmpeg_error(error));
-    take_complaint();  // messages about the opening are irrelevant
+    take_complaint();  // messages from opening the decoder are irrelevant
 }
 
 bool FfmpegInput::may_take_long() const {
@@ -401,21 +403,21 @@ bool FfmpegInput::is_unmarked() const { return decoder_->codec_id == AV_CODEC_ID
 
 bool FfmpegInput::checks_sums() const { return decoder_->codec_id == AV_CODEC_ID_FFV1; }
 
-// In AVI's 32-bit pictures, the byte that FFmpeg takes for alpha is padding, mostly 0, which would make the picture
-// invisible.
+// Returns true for 32-bit pictures in AVI. The byte that FFmpeg takes for alpha is padding there, mostly 0, which would
+// make the picture invisible.
 bool FfmpegInput::has_padded_alpha() const {
     return decoder_->codec_id == AV_CODEC_ID_RAWVIDEO && std::string_view(format_->iformat->name) == "avi";
 }
 
 void FfmpegInput::note_damage(const std::string& text) {
-    // Packets before the first key frame cannot be decoded if the recording was cut out of a stream. That is not
+    // If the recording was cut out of a stream, packets before the first key frame cannot be decoded. That is not
     // damage.
     if (!seen_key_) return;
     if (damaged_++ == 0) first_damage_ = fmt::format("after frame {}: {}", frames_read_, text);
     log_debug("{}: damaged data after frame {}: {}", name_, frames_read_, text);
 }
 
-// True if frame threads may affect the result and the file can be opened again.
+// Returns true if frame threads may affect the result and the file can be opened again.
 bool FfmpegInput::may_begin_again() const {
     std::error_code error;
     return !alone_ && kind_ == FfmpegAddress::Kind::file && !is_still_image(*format_) && has_frame_threads() &&
@@ -423,7 +425,7 @@ bool FfmpegInput::may_begin_again() const {
 }
 
 // Reopens the file and continues from the position where reading began. Returns false and changes nothing if the file
-// is no longer what it was.
+// has changed meanwhile.
 bool FfmpegInput::begin_again() {
     log_debug("{}: damaged; decoded again on one thread, so that results are reproducible", name_);
     alone_ = true;
@@ -442,7 +444,7 @@ bool FfmpegInput::begin_again() {
         stream_ = stream;
         return false;
     }
-    decoder.reset();  // until here it may raise the alarm
+    decoder.reset();  // the decoder may raise the alarm up to here
     draining_ = false;
     seen_key_ = false;
     errors_in_a_row_ = 0;
@@ -455,7 +457,8 @@ bool FfmpegInput::begin_again() {
     return true;
 }
 
-// For files, decodes one frame ahead: only the end of the file tells how long its last frame is displayed.
+// Returns the next frame. For files, decodes one frame ahead, because only the end of the file tells how long its last
+// frame is displayed.
 FfmpegInput::Progress FfmpegInput::next(AVFrame& frame) {
     if (kind_ != FfmpegAddress::Kind::file || is_still_image(*format_)) return next_now(frame);
     if (!ahead_progress_) ahead_progress_ = next_now(*ahead_);
@@ -467,7 +470,7 @@ FfmpegInput::Progress FfmpegInput::next(AVFrame& frame) {
     return Progress::frame;
 }
 
-// Extends the last frame to the end of the stream. An AVI file may have null frames after it, and Matroska stores no
+// Extends the last frame to the end of the stream. In AVI files, null frames may follow it, and Matroska stores no
 // frame durations.
 void FfmpegInput::show_to_the_end(AVFrame& frame) const {
     const auto at = seconds(frame);
@@ -477,17 +480,17 @@ void FfmpegInput::show_to_the_end(AVFrame& frame) const {
     if (ticks > static_cast<double>(frame.pkt_duration) && ticks < 0x1p62) frame.pkt_duration = std::llround(ticks);
 }
 
-// Decodes a frame and counts damage that only the log reveals. With frame threads, the alarm may concern a picture
-// that another thread is decoding; then it is counted when the file is decoded again.
+// Decodes a frame and counts damage that only the log reveals. With frame threads, the alarm may concern a picture that
+// another thread is decoding; such damage is counted when the file is decoded again.
 FfmpegInput::Progress FfmpegInput::next_counted(AVFrame& frame) {
     const auto progress = next_decoded(frame);
     if (is_unmarked() && !has_frame_threads() && alarm_.take()) note_damage("parts of a frame could not be decoded");
     return progress;
 }
 
-// Decodes a frame; at the first damage starts again on one thread. Frame threads conceal errors with neighbouring
-// pictures that are themselves being concealed, and lose the corruption flag of the output. Frames delivered before
-// the first message were intact, so they are decoded again and skipped.
+// Decodes a frame. At the first damage, starts again on one thread: frame threads conceal errors with neighbouring
+// pictures that are themselves being concealed, and lose the output's corruption flag. Frames delivered before the
+// first message were intact, so they are decoded again and skipped.
 FfmpegInput::Progress FfmpegInput::next_now(AVFrame& frame) {
     const auto damaged = damaged_;
     auto progress = next_counted(frame);
@@ -508,10 +511,10 @@ FfmpegInput::Progress FfmpegInput::next_now(AVFrame& frame) {
     return progress;
 }
 
-// The decoding loop: receive a frame or feed the next packet, until a frame, the end, a stop or a loss.
+// Runs the decoding loop: receives a frame or feeds the next packet, until a frame, the end, a stop or a loss.
 FfmpegInput::Progress FfmpegInput::next_decoded(AVFrame& frame) {
     if (!reader_) interrupt_.allow(patience_);
-    if (checks_sums()) take_complaint();  // may concern files that this thread read before
+    if (checks_sums()) take_complaint();  // earlier complaints may concern files that this thread read before
     for (;;) {
         if (interrupt_.stopped()) return Progress::stopped;
         if (reader_ ? late_ : interrupt_.late()) {
@@ -553,7 +556,7 @@ FfmpegInput::Progress FfmpegInput::next_decoded(AVFrame& frame) {
     }
 }
 
-// Sends the next packet to the decoder. Returns a value if reading ends here.
+// Sends the next packet to the decoder. Returns a result if reading ends here, otherwise nullopt.
 std::optional<FfmpegInput::Progress> FfmpegInput::feed() {
     const int read = reader_ ? reader_->read(*packet_) : av_read_frame(format_, packet_.get());
     if (read == AVERROR(EAGAIN)) {
@@ -567,7 +570,7 @@ std::optional<FfmpegInput::Progress> FfmpegInput::feed() {
     if (read < 0) {
         if (reader_) late_ = reader_->timed_out();
         if (reader_ ? late_ : interrupt_.late()) return std::nullopt;
-        // Some demuxers report the end of file when the read below them failed.
+        // Some demuxers report the end of the file although reading it failed.
         const int error = read == AVERROR_EOF && format_->pb ? format_->pb->error : read;
         if (error < 0 && error != AVERROR_EOF) why_lost_ = ffmpeg_error(error);
         settle_suspicion();
@@ -577,7 +580,7 @@ std::optional<FfmpegInput::Progress> FfmpegInput::feed() {
     }
     if (packet_->stream_index == stream_->index) {
         if (packet_->flags & AV_PKT_FLAG_KEY) seen_key_ = true;
-        // The packet of an image is the whole file.
+        // An image file is a single packet.
         if (decoder_->codec_id == AV_CODEC_ID_TIFF)
             tiff_orientation_ = exif_orientation({packet_->data, static_cast<std::size_t>(packet_->size)});
         take_splice(*packet_);
@@ -589,9 +592,9 @@ std::optional<FfmpegInput::Progress> FfmpegInput::feed() {
     return std::nullopt;
 }
 
-// If one transport stream follows another, the continuity counters jump, and the demuxer marks one of the last
-// packets before the splice as corrupt. That packet is intact; a real loss lies within a stream. So a marked packet is
-// only suspected, and counted if no splice follows soon.
+// Places the packet on the continuous clock. If one transport stream follows another, the continuity counters jump, and
+// the demuxer marks one of the last packets before the splice as corrupt although it is intact. A real loss lies within
+// a stream. A marked packet is therefore only suspected, and counted as damage if no splice follows soon.
 void FfmpegInput::take_splice(AVPacket& packet) {
     if (!splices_) return;
     if (splices_->take(packet)) {
@@ -608,13 +611,13 @@ void FfmpegInput::suspect() {
     suspected_for_ = packets;
 }
 
-// Counts a suspected packet as damage.
+// Counts the suspected packet, if any, as damage.
 void FfmpegInput::settle_suspicion() {
     if (std::exchange(suspected_for_, 0) > 0) note_damage(broken_packet);
 }
 
-// At the end of file: compares the last frame's time with the duration that the file declares, with a tolerance of 1.5
-// frames or 2 %, whichever is larger.
+// Returns `lost` instead of `end` if the last frame ends before the duration that the file declares, with a tolerance
+// of 1.5 frames or 2 %, whichever is larger.
 FfmpegInput::Progress FfmpegInput::ended() {
     if (const auto promised = promised_seconds(); promised && why_lost_.empty()) {
         const double frame = 1 / rate().value();
@@ -624,8 +627,8 @@ FfmpegInput::Progress FfmpegInput::ended() {
     return why_lost_.empty() ? Progress::end : Progress::lost;
 }
 
-// Duration of the stream, for formats whose demuxers do not report truncation. Nullopt if the file has all its bytes,
-// because then it is not truncated: its last frame is merely displayed longer.
+// Returns the declared duration of the stream, for formats whose demuxers do not report truncation. Nullopt if the file
+// has all its bytes: it is then not truncated, and its last frame is merely displayed longer.
 std::optional<double> FfmpegInput::promised_seconds() const {
     if (kind_ != FfmpegAddress::Kind::file) return std::nullopt;
     if (has_all_bytes(address_.name, format_->iformat->name) && !misses_pictures(*format_, stream_->index))
@@ -633,7 +636,7 @@ std::optional<double> FfmpegInput::promised_seconds() const {
     return length_seconds();
 }
 
-// Duration of the video stream, for formats that declare it.
+// Returns the duration of the video stream, for formats that declare it.
 std::optional<double> FfmpegInput::length_seconds() const {
     const std::string_view format = format_->iformat->name;
     if (format == "avi" && stream_->duration > 0)
@@ -650,7 +653,8 @@ std::optional<double> FfmpegInput::length_seconds() const {
     return std::nullopt;
 }
 
-// Start of the stream in ticks. With a packet reader, the value of the time when the first packet arrived.
+// Returns the start of the stream in ticks. With a packet reader, this is the value at the time when the first packet
+// arrived.
 std::int64_t FfmpegInput::start_time() const {
     const auto time = reader_ ? reader_->start_time() : stream_->start_time;
     return time == AV_NOPTS_VALUE ? 0 : time;
@@ -669,7 +673,7 @@ bool FfmpegInput::seek(double seconds) {
     return true;
 }
 
-// Seeks without touching the state of next(); also used when a file is decoded again.
+// Seeks without changing the state of next(); also used when a file is decoded again.
 bool FfmpegInput::go_to(double seconds) {
     const bool may_go = kind_ == FfmpegAddress::Kind::file || kind_ == FfmpegAddress::Kind::network;
     if (!may_go || live_ || is_still_image(*format_)) return false;
@@ -697,7 +701,7 @@ Rational FfmpegInput::guess_rate() const {
     if (is_still_image(*format_)) return otherwise;
     const auto claimed = [](AVRational rate) { return claimed_rate(rate.num, rate.den); };
     const auto guessed = claimed(av_guess_frame_rate(format_, const_cast<AVStream*>(stream_), nullptr));
-    // For variable frame rates FFmpeg guesses the rate of the time base: use the average instead.
+    // For variable frame rates, FFmpeg's guess is the rate of the time base: use the average instead.
     const auto average = claimed(stream_->avg_frame_rate);
     if (guessed && (guessed->value() <= 240 || !average)) return *guessed;
     return average.value_or(otherwise);
@@ -719,8 +723,8 @@ Orientation FfmpegInput::orientation(const AVFrame& frame) {
     const auto* own = av_frame_get_side_data(&frame, AV_FRAME_DATA_DISPLAYMATRIX);
     const auto* matrix = own ? own->data : av_stream_get_side_data(stream_, AV_PKT_DATA_DISPLAYMATRIX, nullptr);
     if (!matrix) {
-        // The JPEG decoder makes a display matrix from EXIF data, the WebP decoder returns them as text, and the TIFF
-        // decoder ignores them.
+        // The JPEG decoder creates a display matrix from EXIF data, the WebP decoder returns the orientation as text,
+        // and the TIFF decoder ignores it.
         const auto* exif = is_still_image(*format_) ? av_dict_get(frame.metadata, "Orientation", nullptr, 0) : nullptr;
         return orientation_of_exif(exif ? number_after_spaces(exif->value) : tiff_orientation_);
     }
@@ -740,7 +744,7 @@ std::optional<double> FfmpegInput::seconds(const AVFrame& frame) const {
 
 }  // namespace framewire
 
-// FFmpeg may open, depending on the kind of address (the demuxers in `never` excepted):
+// Decides what FFmpeg may open, depending on the kind of address (the demuxers in `never` are always excluded):
 //
 //    address           demuxers                                     protocols
 //    file, video       media demuxers without playlists and sdp     file
@@ -766,14 +770,14 @@ constexpr std::array<Playlist, 5> playlists{{{"hls", ".m3u8", true},
                                              {"webm_dash_manifest", ".mpd", true},
                                              {"concat", ".ffconcat", false}}};
 
-// Never allowed: demuxers that open other files without need, run scripts, or render any text as a picture.
+// Demuxers that are never allowed: they open other files without need, run scripts, or render any text as a picture.
 constexpr std::array<std::string_view, 5> never{"avisynth", "imf", "tty", "vapoursynth", "vobsub"};
 
 bool is_playlist(std::string_view demuxer) {
     return std::ranges::any_of(playlists, [&](const auto& list) { return list.demuxer == demuxer; });
 }
 
-// True if the address permits this playlist demuxer.
+// Returns true if the address permits this playlist demuxer.
 bool is_meant(std::string_view demuxer, const FfmpegAddress& address) {
     const auto url = lower_case(address.url);
     return std::ranges::any_of(playlists, [&](const auto& list) {
@@ -783,21 +787,22 @@ bool is_meant(std::string_view demuxer, const FfmpegAddress& address) {
     });
 }
 
-// First of a demuxer's names.
+// Returns the first of a demuxer's names.
 std::string_view name_of(const AVInputFormat& format) {
     const std::string_view names = format.name;
     return names.substr(0, names.find(','));
 }
 
-// True for libavdevice's inputs: cameras, screens, generators.
+// Returns true for libavdevice's inputs: cameras, screens, generators.
 bool is_device(const AVInputFormat& format) {
     return format.priv_class && AV_IS_INPUT_DEVICE(format.priv_class->category);
 }
 
-// FFmpeg has one demuxer per image format (NAME_pipe), and image2, which goes by file names. SVG is excluded.
+// Returns true for image demuxers. FFmpeg has one per image format (NAME_pipe), and image2, which chooses by file name.
+// SVG is excluded.
 bool is_of_images(std::string_view name) { return name == "image2" || (name.ends_with("_pipe") && name != "svg_pipe"); }
 
-// The policy that all functions here share.
+// Returns true if a demuxer may open an address. All functions here share this policy.
 bool is_allowed(const AVInputFormat& format, const FfmpegAddress& address) {
     const auto name = name_of(format);
     if (is_device(format) || std::ranges::find(never, name) != never.end()) return false;
@@ -834,7 +839,7 @@ std::string allowed_protocols(const FfmpegAddress& address) {
     switch (address.kind) {
         case Kind::file: return address.contents == Contents::playlist ? "file,crypto,data" : "file";
         case Kind::network:
-            // The requested protocol and those on which the allowed ones are layered.
+            // Allow the requested protocol and those on which it may be layered.
             return "crypto,data,ffrtmpcrypt,ffrtmphttp,http,httpproxy,https,rtp,srtp,tcp,tls,udp," +
                    address.url.substr(0, address.url.find_first_of(":,"));
         case Kind::camera:
@@ -861,9 +866,8 @@ std::optional<RefusedFormat> refused_format(const FfmpegAddress& file) {
 //
 //    network or driver -> run() on its thread -> held_ (up to 64 MiB of encoded packets) -> read() -> decoder
 //
-// If the buffer is full, a source whose packets are all decodable on their own loses its oldest packets (a camera with
-// raw or JPEG frames). Other sources have to wait, because dropping a packet would damage the frames that depend on
-// it.
+// If the buffer is full, its oldest packets are dropped if every packet is decodable on its own (a camera with raw or
+// JPEG frames). Other sources have to wait, because dropping a packet would damage the frames that depend on it.
 
 namespace framewire {
 namespace {
@@ -873,7 +877,7 @@ using namespace std::chrono_literals;
 // Two minutes of a typical 4 Mbit/s camera, or one second of 30 raw 1280x720 frames.
 constexpr std::int64_t most_held_bytes = std::int64_t{64} << 20;
 
-// True if every packet can be decoded on its own, so that any of them may be dropped.
+// Returns true if every packet can be decoded on its own, so that any of them may be dropped.
 bool is_intra_only(AVCodecID codec) {
     const auto* descriptor = avcodec_descriptor_get(codec);
     return descriptor && (descriptor->props & AV_CODEC_PROP_INTRA_ONLY);
@@ -892,7 +896,7 @@ PacketReader::PacketReader(AVFormatContext& format, const AVStream& stream, Inte
       start_time_(stream.start_time),
       thread_([this] { run(); }) {}
 
-// Unblocks the thread wherever it waits: in FFmpeg (interrupt) or for space (taken_).
+// Unblocks the thread, which may wait inside FFmpeg (interrupt) or for space in the buffer (taken_).
 PacketReader::~PacketReader() {
     {
         const std::lock_guard lock(mutex_);
@@ -912,8 +916,8 @@ int PacketReader::read(AVPacket& packet) {
     arrived_.wait(lock, [&] { return !held_.empty() || ended_; });
     if (held_.empty()) return result_;
     av_packet_move_ref(&packet, held_.front().packet.get());
-    // FFmpeg adjusts the start time while a stream runs, and times from different starts would go backwards: keep the
-    // first value.
+    // Keep the first start time: FFmpeg adjusts it while a stream runs, and times from different starts would go
+    // backwards.
     if (!std::exchange(began_, true)) start_time_ = held_.front().start_time;
     held_bytes_ -= packet.size;
     held_.pop_front();
@@ -922,7 +926,7 @@ int PacketReader::read(AVPacket& packet) {
     return 0;
 }
 
-// The thread: reads packets until an error, the end or the destructor.
+// Runs on the reader's thread: reads packets until an error, the end or the destructor.
 void PacketReader::run() {
     int result = 0;
     while (result >= 0) {
@@ -945,7 +949,8 @@ int PacketReader::read_packet(AVPacket& packet) {
     }
 }
 
-// Appends a packet; a full buffer drops its oldest packets or waits. Returns false if the reader is being destroyed.
+// Appends a packet. If the buffer is full, drops its oldest packets or waits for space. Returns false if the reader is
+// being destroyed.
 bool PacketReader::add(Held held) {
     std::unique_lock lock(mutex_);
     const auto is_full = [&] { return !held_.empty() && held_bytes_ + held.packet->size > most_held_bytes; };
@@ -996,7 +1001,7 @@ extern "C" {
 namespace framewire {
 namespace {
 
-// Thresholds as in FFmpeg's own tools: packets may be slightly out of order, and a stream may pause.
+// Thresholds of FFmpeg's own tools: packets may be slightly out of order, and a stream may pause.
 constexpr AVRational least_jump_back{1, 10}, least_jump_ahead{10, 1};
 
 std::int64_t ticks_of(AVRational seconds, AVRational time_base) { return av_rescale_q(1, seconds, time_base); }
@@ -1018,7 +1023,7 @@ void StreamSplices::move(AVPacket& packet, std::int64_t ticks) {
 
 bool StreamSplices::take(const AVPacket& packet) {
     bool jumps = false;
-    // Decide by decoding times: presentation times go back at every B-frame.
+    // Detect jumps by decoding times: presentation times go back at every B-frame.
     if (packet.dts != AV_NOPTS_VALUE) {
         const auto step = av_sat_sub64(packet.dts, last_dts_);
         jumps = begun_ && (step < -ticks_of(least_jump_back, time_base_) ||
@@ -1027,7 +1032,7 @@ bool StreamSplices::take(const AVPacket& packet) {
     }
     const auto pts = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
     if (pts == AV_NOPTS_VALUE) return false;
-    // The new segment starts where the previous ones end.
+    // The new segment starts at the end of the previous ones.
     if (jumps) offsets_.push_back(av_sat_sub64(end_, pts));
     const auto duration = packet.duration > 0 ? packet.duration : frame_ticks_;
     const auto end = av_sat_add64(av_sat_add64(pts, offsets_.back()), duration);

@@ -14,14 +14,14 @@
 #include <mutex>
 #include <thread>
 
-// A file's content may refer to other files, which are read only if the file is named as a playlist.
+// The content of a file may refer to other files, but they are read only if the file has a playlist extension.
 
 namespace framewire {
 namespace {
 
 using namespace testing;
 
-// A folder with a video that was not requested, and files that refer to it.
+// Folder with a video that was not requested, and files that refer to it.
 class Limits : public ::testing::Test {
 protected:
     Limits() {
@@ -82,7 +82,7 @@ TEST_F(Limits, RejectsAPlaylistOfAnotherKind) {
     }
 }
 
-// Text files that FFmpeg would render as a terminal, scripts in a playlist, and servers.
+// Playlists that name servers, scripts, or text files that FFmpeg would render as a terminal.
 TEST_F(Limits, APlaylistRefersToMediaOnly) {
     write_file(folder_ / "words.ts", "These are words, many of them.\n");
     write_concat("script.ts");
@@ -101,7 +101,7 @@ TEST_F(Limits, ImagesUseImageDemuxersOnly) {
     EXPECT_NE(video.message.find("is not an image: it contains MPEG-TS"), std::string::npos) << video.message;
     const auto want = read_video(folder_ / "secret.jpg").frames;
     ASSERT_EQ(want.size(), 1U);
-    // Images with the extensions of other images and of videos.
+    // Images may have the extensions of other images and of videos.
     for (const auto* name : {"b.webp", "b.bmp", "b.mp4"}) {
         std::filesystem::copy(folder_ / "secret.jpg", folder_ / name);
         EXPECT_EQ(read_video(folder_ / name).frames, want) << name;
@@ -120,7 +120,7 @@ TEST_F(Limits, RejectsSessionDescriptions) {
 }  // namespace
 }  // namespace framewire
 
-// Network sources and sinks, with a small server in the test on the loopback interface.
+// Network sources and sinks, tested with a small server on the loopback interface.
 
 namespace framewire {
 namespace {
@@ -128,7 +128,7 @@ namespace {
 using namespace testing;
 using namespace std::chrono_literals;
 
-// One HTTP connection, after its request was read.
+// HTTP connection whose request has been read.
 class Connection {
 public:
     Connection(int socket, std::string request, std::stop_token stop)
@@ -215,7 +215,7 @@ private:
 const Shape shape{1, 120, 160, 3};
 constexpr std::size_t clip_frames = 50;
 
-// A transport stream in memory.
+// Returns a transport stream in memory.
 Bytes clip() {
     const TemporaryFolder folder;
     std::vector<Bytes> frames;
@@ -268,7 +268,7 @@ TEST(Http, SendsAPasswordFromAFileButDoesNotShowIt) {
     EXPECT_EQ(reading.info.name.find("secret"), std::string::npos) << reading.info.name;
     EXPECT_EQ(reading.info.name.find("4dor"), std::string::npos) << reading.info.name;
     const std::lock_guard lock(mutex);
-    EXPECT_NE(request.find("Basic bWU6VHIwdWIgNGRvcg=="), std::string::npos) << request;  // me:Tr0ub 4dor
+    EXPECT_NE(request.find("Basic bWU6VHIwdWIgNGRvcg=="), std::string::npos) << request;  // base64 of me:Tr0ub 4dor
 }
 
 TEST(Http, ResumesAnInterruptedFile) {
@@ -294,7 +294,7 @@ TEST(Http, ResumesAnInterruptedFile) {
 TEST(Http, ReopensALostBroadcastUntilRetriesEnd) {
     const auto bytes = clip();
     const HttpServer server([&](const Connection& connection, int number) {
-        if (number >= 2) return;  // gone for good
+        if (number >= 2) return;  // the server never answers again
         connection.send(endless);
         connection.send_bytes(bytes.data(), bytes.size());
     });
@@ -341,7 +341,7 @@ TEST(Http, RejectsAMissingResource) {
     EXPECT_EQ(read_video("nosuchprotocol://127.0.0.1/", {.timeout = 2s}).error, ErrorCode::no_input);
 }
 
-// A server's response must not refer to local files, in any form.
+// A server's response must not refer to local files, whatever form it takes.
 TEST(Http, APlaylistCannotReferToLocalFiles) {
     const TemporaryFolder folder;
     const auto bytes = clip();
@@ -366,7 +366,7 @@ TEST(Http, APlaylistCannotReferToLocalFiles) {
         EXPECT_TRUE(reading.error) << scheme;
         EXPECT_TRUE(reading.frames.empty()) << scheme;
         if (scheme == std::string_view("tcp")) continue;
-        part = "part.ts";  // a reference to the server is allowed
+        part = "part.ts";  // references to the server itself are allowed
         EXPECT_EQ(read_video(url, {.timeout = 5s}).frames.size(), clip_frames);
     }
 }
@@ -399,7 +399,8 @@ TEST(Network, NamesHaveNoCredentials) {
     }
 }
 
-// Pictures of an MJPEG camera; parts start with `head`, the first part with `first`.
+// Returns the pictures of an MJPEG camera as multipart content; each part starts with `head`, the first one with
+// `first`.
 Bytes multipart(const std::vector<Bytes>& pictures, std::string_view first, std::string_view head) {
     Bytes body(first.begin(), first.end());
     for (std::size_t number = 0; number < pictures.size(); ++number) {
@@ -437,7 +438,7 @@ TEST(Http, ReadsCamerasWithLooseMultipartHeaders) {
     }
 }
 
-// Sends more than socket buffers hold, while a recording has read one frame only.
+// The server sends more than the socket buffers hold while the recording has read only one frame.
 TEST(Http, ReadsABroadcastAheadIfEveryFrameIsKept) {
     const TemporaryFolder folder;
     ASSERT_TRUE(
@@ -485,7 +486,7 @@ TEST(Http, StopEndsABlockedRead) {
         stop.request_stop();
     });
     ASSERT_TRUE(source->read(image.view(), time));
-    reads.set_value();  // without a stop request it would read everything and wait for more
+    reads.set_value();  // without a stop request the client would read everything and wait for more
     while (source->read(image.view(), time)) {
     }
     stopper.join();
@@ -495,7 +496,7 @@ TEST(Http, StopEndsABlockedRead) {
 TEST(Http, StopEndsOpening) {
     std::stop_source stop;
     const HttpServer server([&](const Connection& connection, int) {
-        stop.request_stop();  // the request was sent, and the client waits for the response
+        stop.request_stop();  // the request has arrived, and the client waits for the response
         connection.stall();
     });
     const auto begin = Clock::now();
@@ -529,7 +530,7 @@ TEST(Sinks, FailWithAnIoErrorIfNobodyListens) {
 }  // namespace
 }  // namespace framewire
 
-// Files whose timestamps do not start at 0: those of the source do.
+// Files whose timestamps do not start at 0, although the source's times do.
 
 namespace framewire {
 namespace {
@@ -542,7 +543,7 @@ constexpr double step_seconds = 1.0 / 25;
 struct Shifted {
     const char* name;
     const char* file;
-    const char* encoding;  // for the ffmpeg tool
+    const char* encoding;  // arguments for the ffmpeg tool
 };
 
 std::ostream& operator<<(std::ostream& out, const Shifted& shifted) { return out << shifted.name; }
@@ -587,7 +588,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Times, OfTransportStreamsCountFromTheStart) {
     const TemporaryFolder folder;
-    // Two hours before the 33-bit clock wraps around.
+    // The last offset is two hours before the 33-bit clock wraps around.
     for (const auto* offset : {"5", "-5", "88243"}) {
         ASSERT_TRUE(
             ffmpeg(fmt::format("-f lavfi -i testsrc=size=64x48:rate=25 -frames:v {} -c:v libx264 -bf 3 -g 10 "
@@ -614,7 +615,7 @@ TEST(Times, ImpossibleTimesAreIgnored) {
         EXPECT_NEAR(reading.times[number].seconds, static_cast<double>(number) * step_seconds, 0.002) << number;
 }
 
-// FFmpeg writes the end time of a Matroska file, mkvmerge the duration from its first timestamp.
+// FFmpeg writes the end time as the duration of a Matroska file; mkvmerge counts from the first timestamp.
 TEST(Times, AMatroskaDurationMayCountFromTheFirstTimestamp) {
     const TemporaryFolder folder;
     ASSERT_TRUE(

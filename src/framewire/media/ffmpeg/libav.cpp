@@ -3,8 +3,8 @@
 #include "framewire/core/log.hpp"
 #include "framewire/core/text.hpp"
 
-// FFmpeg's log as a source of information. It reports damage that its API does not, and the reason behind an error
-// number. Lines are attributed to the thread that logs them, and damage to the decoder that logs it.
+// Uses FFmpeg's log as a source of information. The log reports damage that FFmpeg's API does not, and the reason
+// behind an error number. Lines are attributed to the thread that logs them, and damage to the decoder that logs it.
 
 extern "C" {
 #include <libavdevice/avdevice.h>
@@ -21,17 +21,17 @@ extern "C" {
 namespace framewire {
 namespace {
 
-// The last error message of this thread.
+// Returns the last error message of this thread.
 std::string& last_complaint() {
     thread_local std::string text;
     return text;
 }
 
-// Starts of log lines that report damage. The log is the only reliable report: with frame threads the output picture
-// is a copy made before its flags were set, and the HEVC decoder sets no flags. The HEVC decoder's other errors
-// concern headers, some of which occur in intact files.
+// Beginnings of log lines that report damage. The log is the only reliable report: with frame threads, the output
+// picture is a copy made before its flags were set, and the HEVC decoder sets no flags. The HEVC decoder's other errors
+// concern headers, and some of them occur in intact files.
 constexpr std::array<std::string_view, 7> words_of_damage{
-    "concealing ",  // "concealing 99 DC, 99 AC, 99 MV errors in P frame": H.264, MPEG-4 and their like
+    "concealing ",  // "concealing 99 DC, 99 AC, 99 MV errors in P frame": H.264, MPEG-4 and similar codecs
     "The cu_qp_delta ",
     "The cu_chroma_qp_offset ",
     "CABAC_MAX_BIN ",
@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 7> words_of_damage{
     "Error constructing the frame RPS",
     "Duplicate POC in a sequence"};
 
-// Raises the alarm of the decoder that logs, if the message reports damage. Only contexts of codecs have an alarm in
+// Raises the alarm of the decoder that logs, if the message reports damage. Only codec contexts have an alarm in
 // `opaque`.
 void watch_damage(void* context, std::string_view format) {
     if (!context || *static_cast<const AVClass* const*>(context) != avcodec_get_class()) return;
@@ -53,8 +53,8 @@ void log_line(void* context, int level, const char* format, std::va_list argumen
     watch_damage(context, format);
     if (level > AV_LOG_VERBOSE) return;
     if (level > AV_LOG_WARNING && !is_logged(LogLevel::trace)) return;
-    // Format the whole line: a truncated URL could contain the password without the '@' after it, and would not be
-    // recognized.
+    // Format the whole line: in a truncated URL, a password without the '@' after it would not be recognized and
+    // hidden.
     std::va_list again;
     va_copy(again, arguments);
     std::string line(512, '\0');
@@ -67,7 +67,7 @@ void log_line(void* context, int level, const char* format, std::va_list argumen
     }
     va_end(again);
     auto text = without_credentials(line.c_str());
-    // The whitelist follows, three thousand characters long.
+    // The message continues with the whitelist, which has three thousand characters.
     constexpr std::string_view not_allowed = "not on whitelist";
     if (const auto at = text.find(not_allowed); at != std::string::npos) text.resize(at + not_allowed.size());
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
@@ -109,7 +109,8 @@ void register_ffmpeg_devices() {
 
 }  // namespace framewire
 
-// FFmpeg's filters, for the palettes of GIF. libavfilter is loaded at run time, because no other format needs it.
+// FFmpeg's filters, used only to compute palettes for GIF. libavfilter is loaded at run time, because no other format
+// needs it.
 
 extern "C" {
 #include <libavfilter/avfilter.h>
@@ -120,7 +121,7 @@ extern "C" {
 namespace framewire {
 namespace {
 
-// Functions of libavfilter that are used here, under their own names.
+// Functions of libavfilter, under their own names.
 struct FilterFunctions {
     const DynamicLibrary library{"libavfilter.so." AV_STRINGIFY(LIBAVFILTER_VERSION_MAJOR)};
 #define FRAMEWIRE_FUNCTION(name) decltype(&::name) name = library.function<decltype(::name)>(#name)

@@ -68,7 +68,7 @@ public:
 
     void set(const char* name, const std::string& value) { av_dict_set(&entries_, name, value.c_str(), 0); }
     void set(const char* name, std::int64_t value) { av_dict_set_int(&entries_, name, value, 0); }
-    /// Address for functions that consume or replace the dictionary.
+    /// Returns the address for functions that consume or replace the dictionary.
     AVDictionary** address() { return &entries_; }
 
 private:
@@ -81,16 +81,16 @@ class Interrupt {
 public:
     explicit Interrupt(std::stop_token stop) : stop_(std::move(stop)) {}
 
-    /// Sets the deadline of the following calls to `time` from now.
+    /// Sets the deadline of the following calls to now plus `time`.
     void allow(std::chrono::milliseconds time) { deadline_ = Clock::now() + time; }
     bool stopped() const { return stop_.stop_requested(); }
-    /// True once the deadline has passed.
+    /// Returns true once the deadline has passed.
     bool late() const { return Clock::now() > deadline_.load(); }
-    /// Ends the call in progress, on any thread, and all following ones until renew().
+    /// Ends the call in progress, on any thread, and all later calls until renew().
     void cancel() { cancelled_ = true; }
     /// Revokes cancel().
     void renew() { cancelled_ = false; }
-    /// The callback for AVFormatContext::interrupt_callback.
+    /// Returns the callback for AVFormatContext::interrupt_callback.
     AVIOInterruptCB callback() {
         return {[](void* self) -> int {
                     const auto& interrupt = *static_cast<Interrupt*>(self);
@@ -108,27 +108,27 @@ private:
 /// Returns and clears the last warning or error that FFmpeg logged on this thread; empty if there was none.
 std::string take_complaint();
 
-/// Flag that a decoder's log raises when it reports a corrupt picture. FFmpeg's frame threads inherit the `opaque` of
-/// the context, so their reports are found too. Thread-safe.
+/// Flag that is raised when a decoder logs a corrupt picture. FFmpeg's frame threads inherit the `opaque` of the
+/// context, so their reports are found too. Thread-safe.
 class DamageAlarm {
 public:
-    /// From now on, everything that `decoder` fails to decode or conceals raises this alarm, which must outlive it.
+    /// Makes everything that `decoder` fails to decode or conceals raise this alarm, which must outlive the decoder.
     /// Call it before the decoder is opened.
     void watch(AVCodecContext& decoder) { decoder.opaque = this; }
     /// Returns true if the alarm was raised since the last call, on any thread.
     bool take() { return raised_.exchange(false); }
-    /// Raises the alarm; the log callback calls it.
+    /// Raises the alarm; called by the log callback.
     void raise() { raised_ = true; }
 
 private:
     std::atomic<bool> raised_{false};
 };
 
-/// FFmpeg's text for an error number, with take_complaint(), which is usually more specific.
+/// Returns FFmpeg's text for an error number together with take_complaint(), which is usually more specific.
 std::string ffmpeg_error(int error);
 
-/// Redirects FFmpeg's log to framewire's: warnings and errors at debug level, the rest at trace. Also initialises its
-/// network code. Takes effect once per process; later calls do nothing.
+/// Redirects FFmpeg's log to framewire's: warnings and errors at debug level, everything else at trace level. Also
+/// initialises its network code. Takes effect once per process; later calls do nothing.
 void initialise_ffmpeg();
 
 /// Registers the input formats of libavdevice: cameras and `lavfi`. Takes effect once per process; later calls do
@@ -142,7 +142,7 @@ struct AVFilterContext;
 
 namespace framewire {
 
-/// FFmpeg filter graph for pictures in memory. libavfilter is loaded when the first graph is made.
+/// FFmpeg filter graph for pictures in memory. libavfilter is loaded when the first graph is created.
 class FilterGraph {
 public:
     /// `description` is parsed by avfilter_graph_parse2(), from a source "buffer@in=..." to a sink "buffersink@out".

@@ -29,7 +29,7 @@ TEST(FilterGraph, FiltersEachPicture) {
 }
 
 TEST(FilterGraph, NamesTheMissingFilter) {
-    initialise_ffmpeg();  // redirects its log
+    initialise_ffmpeg();  // redirects FFmpeg's log
     try {
         FilterGraph graph(graph_of("nosuchfilter"));
         FAIL() << "there is no such filter";

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-// Files of an HLS recording. FFmpeg opens and closes them through two callbacks, which replace its own file access by
+// Files of an HLS recording. FFmpeg opens and closes them through two callbacks, which replace its own file access with
 // OutputFile, so that every file appears complete and no existing file is lost before its replacement is ready.
 
 namespace framewire {
@@ -23,7 +23,7 @@ struct OldPlaylist {
     std::vector<std::string> segments;  // paths of the segments in its folder
 };
 
-// Reads a playlist; a missing file gives an empty one.
+// Reads a playlist; returns an empty one if the file does not exist.
 OldPlaylist read_playlist(const std::filesystem::path& path) {
     constexpr std::size_t most_segments = 1'000'000;
     OldPlaylist playlist;
@@ -31,15 +31,15 @@ OldPlaylist read_playlist(const std::filesystem::path& path) {
     for (std::string line; std::getline(file, line) && playlist.segments.size() < most_segments;) {
         if (line.ends_with('\r')) line.pop_back();
         if (line == end_of_playlist) playlist.finished = true;
-        // Accept names without folders only, because these files may be removed: a foreign playlist must not refer
-        // elsewhere.
+        // Accept only names without folders, because these files may be removed: a foreign playlist must not refer to
+        // files elsewhere.
         if (line.ends_with(segment_ending) && line.find('/') == std::string::npos)
             playlist.segments.push_back(path.parent_path() / line);
     }
     return playlist;
 }
 
-// File names in a folder that consist of `begin`, characters from `middle`, and `end`.
+// Returns the file names in a folder that consist of `begin`, characters from `middle`, and `end`.
 std::vector<std::string> names_of(const std::filesystem::path& folder, std::string_view begin, std::string_view middle,
                                   std::string_view end) {
     std::vector<std::string> names;
@@ -58,7 +58,8 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
     return path.has_parent_path() ? path.parent_path() : ".";
 }
 
-// A prefix for segment names such that no file is named prefix, number and extension.
+// Returns a prefix for segment names. No existing file has a name that consists of the prefix, a number and the
+// extension.
 std::string free_stem(const std::filesystem::path& playlist) {
     const auto folder = folder_of(playlist);
     const auto stem = playlist.stem().string();
@@ -68,12 +69,12 @@ std::string free_stem(const std::filesystem::path& playlist) {
     return (playlist.parent_path() / free).string();
 }
 
-// Removes segments that a killed process was writing.
+// Removes unfinished segments that a killed process left.
 void remove_left_segments(const std::filesystem::path& playlist) {
     const auto folder = folder_of(playlist);
     for (const auto& name :
          names_of(folder, playlist.stem().string(), "-0123456789", fmt::format("{}.part", segment_ending)))
-        // The constructor removes the leftover.
+        // The constructor of OutputFile removes the unfinished file.
         OutputFile((folder / name).replace_extension().string(), {.replace = true});
 }
 
@@ -91,7 +92,7 @@ HlsFiles::HlsFiles(const std::string& playlist, const OutputFileOptions& options
     const auto old = read_playlist(playlist), left = read_playlist(playlist + ".part");
     {
         const OutputFile can_be_written(playlist, options);
-    }  // FFmpeg would notice an error only after the first segment
+    }  // an error here would be noticed by FFmpeg only after the first segment
     if (!options.once_only) remove_files(left.segments);
     remove_left_segments(playlist);
     replaced_segments_ = old.segments;
@@ -100,7 +101,7 @@ HlsFiles::HlsFiles(const std::string& playlist, const OutputFileOptions& options
         log_info("{} is a finished playlist; the new one is {} until it is finished", name_, written_);
     }
     stem_ = free_stem(playlist);
-    options_.replace = true;  // replaces its own playlist; segment names are unused
+    options_.replace = true;  // the playlist replaces its own earlier versions; segment names are unused
 }
 
 void HlsFiles::serve(AVFormatContext& format) {
@@ -113,16 +114,16 @@ void HlsFiles::serve(AVFormatContext& format) {
     };
 }
 
-// FFmpeg's pattern, with percent signs of the path escaped.
+// Returns FFmpeg's pattern for segment names, with the percent signs of the path escaped.
 std::string HlsFiles::segment_pattern() const {
     std::string pattern;
     for (const char letter : stem_) pattern += letter == '%' ? std::string("%%") : std::string(1, letter);
     return pattern + "%d" + std::string(segment_ending);
 }
 
-// Called by FFmpeg for each segment and each version of the playlist.
+// Opens a file for FFmpeg, which calls this for each segment and each version of the playlist.
 int HlsFiles::open(AVIOContext** io, const char* url) {
-    if (given_up_ || failure_.any()) return AVERROR(EIO);  // a playlist would list the missing segment
+    if (given_up_ || failure_.any()) return AVERROR(EIO);  // otherwise a playlist would list the missing segment
     if (replaced_) remove_replaced_segments();
     return static_cast<int>(failure_.guard([&] {
         auto opened = std::make_unique<OutputIo>(url, options_, failure_);
@@ -132,7 +133,7 @@ int HlsFiles::open(AVIOContext** io, const char* url) {
     }));
 }
 
-// Called by FFmpeg when a file is complete: adds the end marker to a playlist and gives the file its name.
+// Closes a file that FFmpeg has completed: adds the end marker to a playlist and gives the file its name.
 int HlsFiles::close(AVIOContext* io) {
     const auto found = opened_.find(io);
     if (found == opened_.end()) return AVERROR(EINVAL);
@@ -176,8 +177,9 @@ void HlsFiles::remove_replaced_segments() {
 
 }  // namespace framewire
 
-// MP4 recordings are written as fragments, so that a killed process leaves a playable file. At the end this code
-// copies all packets into a second file with one index before the data, and OutputFile::rewrite() swaps the two.
+// Rewrites MP4 recordings. They are written as fragments, so that a killed process leaves a playable file. At the end
+// this code copies all packets into a second file with one index before the data, and OutputFile::rewrite() swaps the
+// two.
 
 extern "C" {
 #include <libavutil/opt.h>
@@ -216,7 +218,7 @@ public:
     AVIOContext* context() const { return context_; }
 
 private:
-    // Callbacks of AVIOContext; errors are returned as FFmpeg's codes.
+    // Callbacks of AVIOContext; they return errors as FFmpeg's codes.
     static int read(void* self, std::uint8_t* data, int bytes) {
         auto& io = *static_cast<DescriptorIo*>(self);
         const auto got = ::pread(io.descriptor_, data, static_cast<std::size_t>(bytes), io.position_);
@@ -255,8 +257,8 @@ void require(int result, const char* doing) {
     if (result < 0) fail(ErrorCode::io, "cannot {}: {}", doing, ffmpeg_error(result));
 }
 
-// Upper bound for the size of the index: per packet (times, offset, size, chunk, key frame), per stream and for
-// metadata. FFmpeg reserves that many bytes in front.
+// Returns an upper bound for the size of the index: per packet (times, offset, size, chunk, key frame), per stream and
+// for metadata. FFmpeg reserves that many bytes before the data.
 std::int64_t moov_bytes(const AVFormatContext& read, const AVFormatContext& output, std::int64_t packets) {
     std::int64_t bytes = 4096 + 48 * packets + 2048 * std::int64_t{output.nb_chapters};
     for (unsigned index = 0; index < read.nb_streams; ++index)
@@ -268,10 +270,10 @@ std::int64_t moov_bytes(const AVFormatContext& read, const AVFormatContext& outp
     return bytes;
 }
 
-// Declares the streams of the new file like those of the old one.
+// Declares the streams of the new file with the properties of the old ones.
 void copy_streams(const AVFormatContext& from, const AVFormatContext& written, AVFormatContext& to) {
-    // The file may have an additional time code track, which the muxer makes from metadata: it is not copied but made
-    // again.
+    // The file may have an additional time code track, which the muxer creates from metadata: do not copy it, because
+    // the muxer creates it again.
     for (unsigned index = 0; index < std::min(from.nb_streams, written.nb_streams); ++index) {
         const auto& in = *from.streams[index];
         auto* out = avformat_new_stream(&to, nullptr);
@@ -280,7 +282,7 @@ void copy_streams(const AVFormatContext& from, const AVFormatContext& written, A
         out->time_base = in.time_base;
         out->avg_frame_rate = in.avg_frame_rate;
         out->sample_aspect_ratio = in.sample_aspect_ratio;
-        out->codecpar->sample_aspect_ratio = in.sample_aspect_ratio;  // the muxer writes this one
+        out->codecpar->sample_aspect_ratio = in.sample_aspect_ratio;  // the muxer writes this copy of the aspect ratio
         out->disposition = written.streams[index]->disposition;
         av_dict_copy(&out->metadata, written.streams[index]->metadata, 0);
     }
@@ -299,8 +301,7 @@ void copy_packets(AVFormatContext& from, AVFormatContext& to, const LastPicture&
         if (index >= to.nb_streams) continue;
         av_packet_rescale_ts(packet.get(), from.streams[index]->time_base, to.streams[index]->time_base);
         packet->pos = -1;
-        // FFmpeg's reader of fragments does not return the duration of the last picture if pictures are reordered: set
-        // it.
+        // If pictures are reordered, FFmpeg's reader of fragments does not return the duration of the last one: set it.
         const auto* stream = to.streams[index];
         if (index == 0 && ++pictures == last.number && last.ticks > 0)
             packet->duration = av_rescale_q(last.ticks, last.clock, stream->time_base);
@@ -308,7 +309,7 @@ void copy_packets(AVFormatContext& from, AVFormatContext& to, const LastPicture&
     }
 }
 
-// Copies the file behind descriptor `from` to `to`.
+// Copies the recording open at descriptor `from` to descriptor `to`, with the index in front.
 void rewrite(int from, int to, const AVFormatContext& written, const std::string& muxer, std::int64_t packets,
              const LastPicture& last, int movie_ticks, const std::function<void(AVFormatContext&)>& add_chapters) {
     const DescriptorIo in(from, false), out(to, true);
@@ -327,7 +328,7 @@ void rewrite(int from, int to, const AVFormatContext& written, const std::string
     av_dict_copy(&output->metadata, written.metadata, 0);
     add_chapters(*output);
     Dictionary dictionary;
-    // The muxer leaves this much space in front and writes the index there at the end.
+    // The muxer leaves this much space before the data and writes the index there at the end.
     dictionary.set("moov_size", moov_bytes(*input, *output, packets));
     dictionary.set("use_editlist", 1);
     dictionary.set("movie_timescale", movie_ticks);
@@ -351,12 +352,13 @@ void put_moov_in_front(OutputFile& file, const AVFormatContext& written, const s
     }
 }
 
-// The flag makes the muxer take the start time of new streams from the fragment.
+// Sets a flag that makes the muxer take the start time of new streams from the fragment.
 void begin_late_streams(AVFormatContext& format) { av_opt_set(format.priv_data, "movflags", "+frag_discont", 0); }
 
 }  // namespace framewire
 
-// AVIOContext over OutputFile. FFmpeg is C code, so exceptions stop at the callbacks and are rethrown by the caller.
+// AVIOContext that writes to an OutputFile. FFmpeg is C code, so exceptions stop at the callbacks and are rethrown by
+// the caller.
 
 namespace framewire {
 namespace {
@@ -385,7 +387,7 @@ void OutputIo::flush() {
     failure_.rethrow();
 }
 
-// FFmpeg's callbacks: exceptions are stored and reported as EIO.
+// Writes for FFmpeg. Exceptions are stored and reported as EIO.
 int OutputIo::write(void* self, std::uint8_t* data, int bytes) {
     auto& io = *static_cast<OutputIo*>(self);
     return static_cast<int>(io.failure_.guard([&] {

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-// Video sink: encoder, muxer and the streams copied from the medium. A recording must stay playable if the process is
+// Video sink: encoder, muxer and the streams copied from the medium. A recording must remain playable if the process is
 // killed, so the muxer's buffers are written to the file at regular intervals (put_out()), and MP4 is written in
 // fragments that are merged at the end.
 
@@ -27,9 +27,9 @@ namespace framewire {
 namespace {
 
 constexpr AVRational fine_clock{1, 90'000};  // whole ticks for every common frame rate
-// Longest distance between two frames. A frame's decoding time may precede its presentation time by several frames,
-// and FFmpeg's MP4 reader accepts at most 28 bits of the clock (49 minutes) for that difference. Longer gaps are
-// filled with repeated frames; nine frames of this distance fit.
+// Longest distance between two frames. A frame's decoding time may precede its presentation time by several frames, and
+// FFmpeg's MP4 reader accepts at most 28 bits of the clock (49 minutes) for that difference. Nine frames of this
+// distance fit; longer gaps are filled with repeated frames.
 constexpr std::int64_t longest_frame_ticks = std::int64_t{300} * fine_clock.den;
 // A larger jump in the source's timestamps is treated as an error, and the recording continues one frame later.
 constexpr std::int64_t longest_gap_ticks = std::int64_t{30 * 24 * 3600} * fine_clock.den;
@@ -40,11 +40,11 @@ struct Plan {
     const char* muxer;
     const char* codec;  // default codec
     bool live = false;
-    bool file = false;           // one file that this class opens; otherwise FFmpeg opens what it needs
+    bool file = false;           // true: one file that this class opens; false: FFmpeg opens what it needs
     bool constant_rate = false;  // the format has no timestamps
 };
 
-// Chooses them by URL scheme and extension.
+// Chooses muxer and codec by URL scheme and extension.
 Plan plan_for(const SinkCall& call, bool live) {
     const auto path = call.kind->is_file ? call.path : network_address(call.path);
     const auto begins = [&](std::string_view beginning) { return path.starts_with(beginning); };
@@ -52,7 +52,7 @@ Plan plan_for(const SinkCall& call, bool live) {
     if (lower_case(path).ends_with(".m3u8")) return {path, "hls", h264, true};
     if (begins("rtsp://") || begins("rtsps://")) return {path, "rtsp", h264, true};
     if (begins("rtmp://") || begins("rtmps://")) return {path, "flv", h264, true};
-    // Seven TS packets per datagram, the most that fits an Ethernet frame.
+    // Seven TS packets per datagram are the most that fits into an Ethernet frame.
     if (begins("udp://") && path.find('?') == std::string::npos) return {path + "?pkt_size=1316", "mpegts", h264, true};
     if (!call.kind->is_file) return {path, "mpegts", h264, true};
     if (call.ending == ".mp4" || call.ending == ".m4v") return {path, "mp4", h264, live, true};
@@ -64,16 +64,16 @@ Plan plan_for(const SinkCall& call, bool live) {
     return {path, "avi", "mjpeg", live, true, true};
 }
 
-// True for the muxers whose files are rewritten at the end.
+// Returns true for the muxers whose files are rewritten at the end.
 bool is_mp4(std::string_view muxer) { return muxer == "mp4" || muxer == "mov"; }
 
-// Time base of a target: one frame for formats without timestamps, 1/100 s for GIF.
+// Returns the time base of a target: one frame for formats without timestamps, 1/100 s for GIF.
 AVRational clock_of(const Plan& plan, Rational rate) {
     if (plan.constant_rate) return {static_cast<int>(rate.denominator), static_cast<int>(rate.numerator)};
     return std::string_view(plan.muxer) == "gif" ? AVRational{1, 100} : fine_clock;
 }
 
-// The life of a frame:
+// A frame passes through these stages:
 //
 //    begin_frame()  timestamp, gap filling
 //    encoder_       encode, with delay; delivers packets in decoding order
@@ -95,7 +95,9 @@ public:
         if (avformat_alloc_output_context2(&format, nullptr, plan.muxer, plan.url.c_str()) < 0)
             fail(ErrorCode::config, "{}: this FFmpeg cannot write {}", name_, plan.muxer);
         format_.reset(format);
-        if (plan.file) format->flags |= AVFMT_FLAG_BITEXACT;  // otherwise Matroska contains random numbers
+        if (plan.file)
+            format->flags |= AVFMT_FLAG_BITEXACT;  // without this flag, Matroska files contain random
+                                                   // numbers
         format->interrupt_callback = interrupt_.callback();
 
         clock_ = clock_of(plan, rate);
@@ -144,7 +146,7 @@ public:
             // Write fragments that can be played on their own, so that a recording survives a crash at any time.
             dictionary.set("movflags", "frag_custom+delay_moov+default_base_moof");
             dictionary.set("use_editlist", 1);
-            // Milliseconds would shift all frames of a joined part.
+            // In milliseconds, all frames of a joined part would be shifted.
             if (options.begin_seconds) movie_ticks_ = fine_clock.den;
             dictionary.set("movie_timescale", movie_ticks_);
         }
@@ -159,8 +161,8 @@ public:
     }
 
     ~FfmpegSink() override {
-        // The trailer ends network sessions and closes what the muxer opened itself, including memory in which the HLS
-        // muxer buffers a segment. Files stay as they are.
+        // The trailer ends network sessions and closes what the muxer opened itself, including the memory in which the
+        // HLS muxer buffers a segment. Files are left as they are.
         if (hls_) hls_->give_up();
         if (begun_ && !file_) av_write_trailer(format_.get());
     }
@@ -222,7 +224,7 @@ private:
         url_ = {io, [](AVIOContext* open) { avio_close(open); }};
     }
 
-    // Rethrows an error of a write callback, or reports FFmpeg's own; names a timeout as such.
+    // Rethrows an error of a write callback, or reports FFmpeg's own error; a timeout is reported as such.
     void check(int result, const char* doing) {
         failure_.rethrow();
         if (result >= 0) return;
@@ -251,7 +253,7 @@ private:
         mux(*last);
     }
 
-    // Display duration of a frame in ticks if it clearly exceeds the frame period; otherwise 0.
+    // Returns the display duration of a frame in ticks if it clearly exceeds the frame period, otherwise 0.
     std::int64_t long_ticks(const FrameTime& time) const {
         const double ticks = time.duration_seconds / av_q2d(clock_);
         const double frame_ticks = 1 / (av_q2d(clock_) * av_q2d(encoder_->context().framerate));
@@ -273,7 +275,7 @@ private:
         return pts;
     }
 
-    // Timestamp of a frame: later than the previous one, whatever the source's clock says.
+    // Returns the timestamp of a frame, which is later than the previous one whatever the source's clock says.
     std::int64_t next_pts(const FrameTime& time) {
         if (constant_rate_) {
             uneven_.look_at(time, av_q2d(encoder_->context().framerate), name_);
@@ -293,7 +295,7 @@ private:
         return std::max<std::int64_t>(std::llround(ticks), last_pts_ + 1);
     }
 
-    // Opens the medium again for audio, subtitles and metadata; if that fails, the output has none.
+    // Opens the medium again for audio, subtitles and metadata. If that fails, the output is written without them.
     void bring_along(const MediumFile& medium, const SinkOptions& options) {
         try {
             const auto rate = encoder_->context().framerate;
@@ -306,7 +308,7 @@ private:
         chapters_ = options.segments.seconds == 0;
     }
 
-    // Copies the companion packets after the last frame: to the end of the frames, or all of them.
+    // Copies the companion packets that follow the last video packet: up to the end of the last frame, or all of them.
     void give_rest_of_companions(Ending ending) {
         if (!companions_ || frames_ == 0) return;
         const auto put = [this](AVPacket& packet) { return put_companion(packet); };
@@ -314,15 +316,15 @@ private:
         companions_->give_until(end_seconds(), *format_, put);
     }
 
-    // Chapters need the final duration: MP4 stores them as a track in the rewritten header, Matroska accepts them with
-    // the trailer.
+    // Adds the chapters, which need the final duration: MP4 stores them as a track in the rewritten header, Matroska
+    // accepts them with the trailer.
     void add_chapters(AVFormatContext& to, Ending ending) const {
         if (!companions_ || !chapters_ || frames_ == 0) return;
         const bool whole = to_the_end_ && ending == Ending::complete;
         companions_->add_chapters(to, whole ? std::numeric_limits<double>::infinity() : end_seconds());
     }
 
-    // End of the last frame in the output's time.
+    // Returns the end of the last frame in the output's time.
     double end_seconds() const {
         return static_cast<double>(last_pts_) * av_q2d(clock_) +
                std::max(static_cast<double>(last_ticks_) * av_q2d(clock_), 1 / av_q2d(encoder_->context().framerate));
@@ -354,7 +356,8 @@ private:
         const double seconds = static_cast<double>(packet.dts) * av_q2d(stream_->time_base);
         if (!put_out_seconds_) put_out_seconds_ = seconds;
         interrupt_.allow(timeout_);
-        // With companion streams packets already arrive in order: FFmpeg's interleaving would wait for rare subtitles.
+        // With companion streams, packets already arrive in order; FFmpeg's interleaving would wait for packets of
+        // sparse subtitle streams.
         check(companions_ ? av_write_frame(format_.get(), &packet) : av_interleaved_write_frame(format_.get(), &packet),
               "write");
         const auto held_back_ms = by_clock_ ? milliseconds_since(put_out_) : 1000 * (seconds - *put_out_seconds_);
@@ -363,7 +366,7 @@ private:
         put_out_seconds_ = seconds;
     }
 
-    // Writes everything that the muxer buffers to the file, in a playable form.
+    // Writes everything that the muxer has buffered to the file, in a playable form.
     void put_out() {
         const bool mp4 = !rewritten_muxer_.empty();
         if (mp4 && companions_ && !companions_->described()) return;
@@ -388,13 +391,13 @@ private:
     AVStream* stream_ = nullptr;
     std::optional<Companions> companions_;
     bool chapters_ = false;    // copy chapters
-    bool to_the_end_ = false;  // copy companions beyond the last frame
+    bool to_the_end_ = false;  // copy companion packets beyond the last frame
     AVRational clock_ = fine_clock;
     std::string rewritten_muxer_;  // MP4 muxer whose file is rewritten at the end; otherwise empty
     int movie_ticks_ = mp4_movie_ticks;
     bool constant_rate_ = false;
-    bool begun_ = false;   // header written, trailer not yet
-    bool warned_ = false;  // about timestamps
+    bool begun_ = false;   // true from the header to the trailer
+    bool warned_ = false;  // a warning about timestamps was logged
     UnevenTimes uneven_;
     std::optional<double> first_seconds_;
     std::int64_t shifted_ticks_ = 0;  // correction for invalid timestamps
@@ -403,14 +406,14 @@ private:
     std::int64_t frames_ = 0;
     std::int64_t packet_bytes_ = 0;
     std::int64_t packets_ = 0;
-    std::int64_t pictures_ = 0;  // video packets
-    // longest_held_back_ is measured with the clock, not in the recording's time. A muxer writes different bytes
-    // depending on when it is flushed, so recording time is needed for reproducible files. The clock is used if runs
+    std::int64_t pictures_ = 0;  // number of video packets
+    // True if longest_held_back_ is measured with the clock, false if in the recording's time. A muxer writes different
+    // bytes depending on when it is flushed, so reproducible files need the recording's time. The clock is used if runs
     // differ anyway (live input), and for MP4, which is rewritten at the end.
     bool by_clock_ = false;
     std::chrono::milliseconds longest_held_back_{};
     Clock::time_point put_out_ = Clock::now();
-    std::optional<double> put_out_seconds_;  // in packet time
+    std::optional<double> put_out_seconds_;  // packet time of the last put_out()
 };
 
 }  // namespace
@@ -423,8 +426,8 @@ std::unique_ptr<Sink> open_ffmpeg_sink(const SinkCall& call, const Shape& frame,
 
 }  // namespace framewire
 
-// WebP files. Still images and animations use different encoders, and the choice depends on whether a second frame
-// comes.
+// WebP files. Still images and animations use different encoders, so the choice is made when a second frame arrives or
+// the file ends.
 
 namespace framewire {
 namespace {
@@ -432,7 +435,7 @@ namespace {
 constexpr AVRational webp_clock{1, 1000};
 constexpr std::int64_t longest_webp_frame_ms = (1 << 24) - 1;  // the format has 24 bits for a frame's duration
 
-// Keeps the first frame until it is known whether a second one follows.
+// Sink that keeps the first frame until it is known whether a second one follows.
 class WebpSink final : public Sink {
 public:
     WebpSink(const SinkCall& call, const Shape& frame, Rational rate, const SinkOptions& options)
@@ -443,7 +446,7 @@ public:
           first_(frame),
           file_(call.path, options.file_options()) {}
 
-    // A frame's duration is the distance to the next timestamp, at least 1 ms and at most what 24 bits hold.
+    // Encodes a frame. Its duration is the distance to the next timestamp, at least 1 ms and at most what 24 bits hold.
     void write(HostView<const std::uint8_t> image, const FrameTime& time) override {
         validate(image, shape_, "the frame to write");
         if (frames_++ == 0) {
@@ -456,7 +459,7 @@ public:
         encoder_->encode(image, last_ms_, [this](AVPacket& packet) { take(packet); });
     }
 
-    // One frame becomes a still image, several an animation.
+    // Writes the file: a still image if there was one frame, otherwise the animation.
     void finish(Ending ending) override {
         if (frames_ == 0) return log_warning("{}: no frame arrived, so no image was written", file_.name());
         if (encoder_)
@@ -476,7 +479,7 @@ private:
                          false);
         encoder_->encode(std::as_const(first_).view(), 0, [this](AVPacket& packet) { take(packet); });
     }
-    // The encoder returns the whole file as one packet.
+    // Collects the encoder's output; the encoder returns the whole file as one packet.
     void take(const AVPacket& packet) { bytes_.insert(bytes_.end(), packet.data, packet.data + packet.size); }
 
     Shape shape_;
@@ -484,7 +487,7 @@ private:
     EncodeImage encode_still_;
     EncoderChoice choice_;
     HostImage first_;
-    std::optional<VideoEncoder> encoder_;  // from the second frame on
+    std::optional<VideoEncoder> encoder_;  // created with the second frame
     std::vector<std::uint8_t> bytes_;
     OutputFile file_;
     std::int64_t frames_ = 0;

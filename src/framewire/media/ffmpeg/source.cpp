@@ -6,9 +6,9 @@
 #include "framewire/media/conversion.hpp"
 #include "framewire/media/ffmpeg/input.hpp"
 
-// FFmpeg sources as framewire sources: monotonic timestamps, exact seeking, reconnection of live sources, and
-// conversion to images. FfmpegInput is one opening of the source; this class replaces it when it seeks by reading or
-// reconnects.
+// Adapts FFmpeg's inputs to framewire's sources: monotonic timestamps, exact seeking, reconnection of live sources, and
+// conversion to images. An FfmpegInput represents one opening of the source; this class replaces it after a
+// reconnection, and for a seek that has to read from the start.
 
 extern "C" {
 #include <libavutil/pixdesc.h>
@@ -31,13 +31,13 @@ namespace {
 using namespace std::chrono_literals;
 using Progress = FfmpegInput::Progress;
 
-// Thirty years: corrupt files declare times that no container could hold.
+// Thirty years: corrupt files declare times that no real recording reaches.
 constexpr double longest_seconds = 1e9;
-// Smallest step of a live source's time. A network camera's time jumps back slightly when RTCP reports its clock, and
-// Matroska rounds to milliseconds.
+// Smallest increment of a live source's time. A network camera's time jumps back slightly when RTCP reports its clock,
+// and Matroska rounds to milliseconds.
 constexpr double least_live_step_s = 0.001;
 
-// input_ is null while loss_ is set (a live source is away) and after giving up.
+// Source that reads through FFmpeg. input_ is null while loss_ is set (a live source is away) and after giving up.
 class FfmpegSource final : public Source {
 public:
     FfmpegSource(FfmpegAddress address, const SourceOptions& options)
@@ -72,10 +72,10 @@ public:
     std::int64_t damaged() const override { return input_ ? input_->damaged() : 0; }
 
 private:
-    // Result of next_frame(): a frame in frame_, no frame because the source is away, or the end.
+    // Result of next_frame(): a frame in frame_, no frame because the source is away, or the end of the source.
     enum class Next { frame, away, none };
 
-    // Reads a frame into `image`; without `with_image` the conversion is skipped if the native frame is available.
+    // Reads a frame into `image`. Without `with_image`, the conversion is skipped if the native frame is available.
     bool read_frame(HostView<std::uint8_t> image, FrameTime& time, bool with_image) {
         validate(image, info_.shape, "the image to read into");
         if (interrupt_->stopped()) return false;
@@ -104,7 +104,7 @@ private:
         return true;
     }
 
-    // Shape of a frame as displayed.
+    // Returns the shape of a frame as displayed.
     Shape shape_of(const AVFrame& frame, int channels) const {
         return input_->orientation(frame).turned({1, frame.height, frame.width, channels});
     }
@@ -113,16 +113,17 @@ private:
         return options_.follows_size && input_->live() && shape_of(*frame_, info_.shape.channels) != info_.shape;
     }
 
-    // Frame times are sums of fractions: two this close are equal.
+    // Frame times are sums of fractions: times this close are equal.
     static constexpr double same_time_s = 1e-6;
 
-    // Seeks with the demuxer to a key frame before the time and decodes from there. Returns false if the source cannot
+    // Seeks with the demuxer to a key frame before `seconds` and decodes from there. Returns false if the source cannot
     // seek or its frames have no times.
     bool go_by_index(double seconds) {
         if (!input_) return false;
         if (have_frame_ && !began_) offset_seconds_ = -input_->seconds(*frame_).value_or(0);
         have_frame_ = false;
-        // If the demuxer lands after the time, seek further back: 1 s, then 4 times as far each time.
+        // If the demuxer lands after the requested time, seek further back: first by 1 s, then 4 times as far each
+        // time.
         constexpr double first_back_s = 1, further = 4;
         for (double back_s = 0; seconds - back_s > 0; back_s = std::max(first_back_s, further * back_s)) {
             if (!input_->seek(seconds - back_s - offset_seconds_)) return false;
@@ -148,7 +149,7 @@ private:
         return std::move(*opened);
     }
 
-    // Decoding a 16,000 x 16,000 picture takes seconds; a stop request abandons the decoder.
+    // Decodes a large picture on a thread that a stop request abandons: 16,000 x 16,000 pixels take seconds.
     Progress next_large_picture() {
         struct Result {
             FramePointer frame = make_frame();
@@ -174,7 +175,7 @@ private:
         return progress;
     }
 
-    // Decodes up to the next key frame and returns its time. After a seek, frames before it may be corrupt.
+    // Decodes up to the next key frame and returns its time. After a seek, frames before the key frame may be corrupt.
     std::optional<double> next_key_frame() {
         while (next_picture() == Progress::frame)
             if (frame_->key_frame) return input_->seconds(*frame_);
@@ -200,12 +201,12 @@ private:
         }
     }
 
-    // At the end of file: a decoder that entered an H.264 stream between two groups of pictures withholds the last
-    // frames if no group follows. Enters one group earlier instead, which delivers them. Returns false if that is not
-    // possible.
+    // Enters the stream one group of pictures earlier. A decoder that entered an H.264 stream between two groups
+    // withholds the last frames at the end of the file if no group follows; after an earlier entry it delivers them.
+    // Returns false if that is not possible.
     bool reenter() {
         const auto key_s = std::exchange(entered_s_, std::nullopt);
-        constexpr double before_s = 1e-3, later_s = 1e-4;  // frames are further apart
+        constexpr double before_s = 1e-3, later_s = 1e-4;  // shorter than any distance between frames
         if (!key_s || *key_s < before_s || !input_->seek(*key_s - before_s - offset_seconds_)) return false;
         for (auto own = next_key_frame(); own; own = input_->seconds(*frame_)) {
             if (*own + offset_seconds_ > last_seconds_ + later_s) return true;
@@ -214,7 +215,7 @@ private:
         return false;
     }
 
-    // Seeks by reopening the source and decoding up to the time.
+    // Seeks by reopening the source and decoding up to `seconds`.
     void go_from_start(double seconds) {
         input_.reset();
         input_ = open_input();
@@ -229,7 +230,7 @@ private:
         }
     }
 
-    // Keeps frame_ for the next read, with its time.
+    // Keeps frame_ and its time for the next read.
     void hold_frame(double seconds) {
         last_seconds_ = seconds;
         last_time_ = Clock::now();
@@ -267,7 +268,7 @@ private:
             info_.medium = {address_.name, input_->start_seconds() + input_->seconds(*frame_).value_or(0)};
     }
 
-    // Takes shape, rate and colour facts from the waiting frame, for all following frames.
+    // Sets shape, rate and colour facts from the waiting frame; they apply to all following frames.
     void describe_pictures() {
         info_.shape = shape_of(*frame_, is_gray(static_cast<AVPixelFormat>(frame_->format)) ? 1 : 3);
         info_.rate = input_->rate();
@@ -279,10 +280,10 @@ private:
                       assumed);
     }
 
-    // Decodes the next frame; handles the end, damage and losses.
+    // Decodes the next frame and handles the end, damage and losses.
     Next next_frame() {
         if (loss_) return come_back();
-        if (!input_) return Next::none;  // abandoned earlier
+        if (!input_) return Next::none;  // the source was abandoned earlier
         switch (next_picture()) {
             case Progress::frame:
                 if (frame_->key_frame) entered_s_.reset();
@@ -291,7 +292,7 @@ private:
             case Progress::end:
                 if (input_->live()) return lose("the stream ended");
                 if (reenter()) return Next::frame;
-                if (!input_) return Next::none;  // stopped in the meantime
+                if (!input_) return Next::none;  // a stop was requested meanwhile
                 if (input_->damaged())
                     fail(ErrorCode::source_lost, "{}: {} of its packets or frames are damaged, the first {}",
                          address_.name, input_->damaged(), input_->first_damage());
@@ -313,12 +314,13 @@ private:
         return options_.draw_loss && !is_given_up() ? Next::away : come_back();
     }
 
-    // True once all attempts or the time for them are used up.
+    // Returns true once all attempts or the time for them are used up.
     bool is_given_up() const {
         return options_.reconnect ? Clock::now() >= loss_->give_up : loss_->attempts >= options_.retries;
     }
 
-    // Tries to reconnect: until it succeeds or gives up, or just once if losses are drawn as frames.
+    // Tries to reconnect until an attempt succeeds or the source is given up; tries only once if losses are drawn as
+    // frames.
     Next come_back() {
         while (!is_given_up()) {
             // Do not wait beyond the time limit.
@@ -369,7 +371,7 @@ private:
         return Next::away;
     }
 
-    // Delivers a generated frame while the source is away; its time advances as the clock does.
+    // Delivers a generated frame while the source is away; its time advances with the clock.
     bool read_loss(HostView<std::uint8_t> image, FrameTime& time) {
         const auto now = Clock::now();
         last_seconds_ += std::max(1 / info_.rate.value(), milliseconds(last_time_, now) / 1000);
@@ -381,7 +383,7 @@ private:
         return true;
     }
 
-    // Waits for the pause; returns false on a stop request.
+    // Waits for `pause`; returns false on a stop request.
     bool wait(std::chrono::milliseconds pause) {
         std::mutex mutex;
         std::condition_variable_any stopping;
@@ -389,7 +391,8 @@ private:
         return !stopping.wait_for(lock, options_.stop, pause, [&] { return options_.stop.stop_requested(); });
     }
 
-    // Time of the current frame: strictly increasing, bounded, and after a gap advanced by the length of the gap.
+    // Returns the time of the current frame: strictly increasing, bounded, and after a gap advanced by the length of
+    // the gap.
     double frame_seconds() {
         const double step = 1 / info_.rate.value();
         const auto now = Clock::now();
@@ -409,7 +412,7 @@ private:
         return seconds;
     }
 
-    // Converts to the image's format and applies the orientation.
+    // Converts a frame to the image's format and applies the orientation.
     void convert(const AVFrame& frame, const Orientation& orientation, HostView<std::uint8_t> image) {
         const auto shape = orientation.turned({1, frame.height, frame.width, info_.shape.channels});
         if (shape != info_.shape && !std::exchange(warned_of_size_, true))
@@ -426,7 +429,7 @@ private:
         turn(std::as_const(stored_).view(), orientation, image);
     }
 
-    // HDR pictures would become dull and mislabelled, because 8-bit BGR cannot represent them: reject them.
+    // Rejects HDR pictures: 8-bit BGR cannot represent them, so they would become dull and mislabelled.
     void refuse_hdr() const {
         const bool pq = frame_->color_trc == AVCOL_TRC_SMPTE2084;
         if (!pq && frame_->color_trc != AVCOL_TRC_ARIB_STD_B67) return;
@@ -436,7 +439,7 @@ private:
              address_.name, pq ? "PQ" : "HLG", address_.name);
     }
 
-    // Replaces the frame's colour tags by the user's overrides.
+    // Replaces the frame's colour tags with the user's overrides.
     void take_overrides() {
         if (is_rgb_picture()) return;
         if (options_.full_range) frame_->color_range = *options_.full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
@@ -454,7 +457,7 @@ private:
         return !descriptor || (descriptor->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL));
     }
 
-    // Keeps the native frame if it is neither rotated, scaled nor composited.
+    // Keeps the native frame if it needs no rotation, scaling or compositing.
     void keep_own(const Shape& shape) {
         own_.reset();
         if (frame_->width != shape.width || frame_->height != shape.height || shape.channels != 3) return;
@@ -465,7 +468,7 @@ private:
         if (kept) own_ = std::make_shared<const DecodedPicture>(std::move(kept), coding);
     }
 
-    // Facts of all pictures, from the first one.
+    // Returns the facts of all pictures, taken from the first one.
     PictureFacts facts(const YuvCoding& coding) {
         PictureFacts facts;
         if (!is_rgb_picture() && info_.shape.channels == 3) {
@@ -482,7 +485,7 @@ private:
         if (frame_->color_primaries != AVCOL_PRI_UNSPECIFIED) facts.primaries = frame_->color_primaries;
         if (frame_->color_trc != AVCOL_TRC_UNSPECIFIED) facts.transfer = frame_->color_trc;
         facts.pixel_aspect = input_->pixel_aspect(*frame_);
-        // The pixel aspect ratio is that of the displayed picture.
+        // The pixel aspect ratio applies to the picture as displayed.
         if (input_->orientation(*frame_).transposed)
             std::swap(facts.pixel_aspect.numerator, facts.pixel_aspect.denominator);
         return facts;
@@ -494,11 +497,11 @@ private:
     std::shared_ptr<FfmpegInput> input_;  // shared with calls that may be abandoned
     SourceInfo info_;
     FramePointer frame_ = make_frame();
-    FramePointer last_ = make_frame();  // for live sources with drawn losses: the last frame read
+    FramePointer last_ = make_frame();  // last frame read, for live sources with drawn losses
     Orientation last_orientation_{};
-    bool have_frame_ = false;          // frame_ has not been read yet
+    bool have_frame_ = false;          // frame_ waits to be read
     bool has_time_ = false;            // last_seconds_ is the time of frame_
-    std::optional<double> entered_s_;  // key frame at which a seek arrived, until another follows
+    std::optional<double> entered_s_;  // time of the key frame at which a seek arrived, until another key frame follows
     bool began_ = false;               // offset_seconds_ is known
     std::shared_ptr<const DecodedPicture> own_;
     HostImage stored_;  // buffer for pictures that need rotation

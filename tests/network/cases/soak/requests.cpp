@@ -14,7 +14,7 @@ namespace {
 
 using service::LiveZone;
 
-// No chain has its own `adjust`, which would set the adjustment. The last two change the picture's size.
+// Chains to choose from. None has `adjust`, which would set the adjustment. The last two change the picture's size.
 constexpr std::array<std::string_view, 11> chains{"",
                                                   "gray",
                                                   "gaussian=5",
@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 11> chains{"",
                                                   "dilate=3,erode=5,gray",
                                                   "crop=128:96",
                                                   "gaussian=3,scale=96:80"};
-// Thresholds above the server's first one restart its stream.
+// Thresholds to choose from. Those above the server's first one restart its stream.
 constexpr std::array thresholds{3, 5, 8, 10, 12, 12, 20};
 constexpr std::array modes{codec::Mode::exact, codec::Mode::lossless, codec::Mode::bounded};
 
@@ -77,7 +77,7 @@ ControlRequest RequestMaker::mode(CameraSettings settings) {
 }
 
 ControlRequest RequestMaker::chain(CameraSettings settings) {
-    // A filter that is switched off stays off in another chain that has it, too.
+    // If a filter that is switched off is also in the new chain, it stays off there.
     if (std::ranges::count(settings.filters_on, false) > 0) return filter(std::move(settings));
     settings.chain = any_of(chains);
     const auto calls = parse_chain(settings.chain).calls;
@@ -120,7 +120,7 @@ ControlRequest RequestMaker::zones(CameraSettings settings) {
     for (int band = 0; band < 3; ++band) {
         if (between(0, 2) == 0) continue;
         LiveZone zone{between(0, 1) == 0 ? LiveZone::Kind::privacy : LiveZone::Kind::mosaic, {}};
-        // A zone of a third stays inside it, below the stamp.
+        // Zones that belong to one third of the picture stay inside it, below the stamp.
         const bool anywhere = mix_ == Mix::all;
         const int left = anywhere ? 0 : band * third, right = anywhere ? picture_.width : left + third;
         const int top = anywhere ? 0 : 20;

@@ -16,7 +16,7 @@
 
 namespace framewire::network {
 
-/// The settings in force for a camera, as far as control requests set them.
+/// Settings of a camera that control requests can change.
 struct CameraSettings {
     std::string chain{};
     std::vector<bool> filters_on{};  ///< one per filter of the chain
@@ -25,30 +25,30 @@ struct CameraSettings {
     codec::Mode mode = codec::Mode::exact;
     int threshold = 0;
 
-    /// The chain without the filters that are off, and with the adjustment.
+    /// Returns the chain without the filters that are off, and with the adjustment.
     std::string chain_in_force() const;
     int threshold_in_force() const { return mode == codec::Mode::lossless ? 0 : threshold; }
 
     friend bool operator==(const CameraSettings&, const CameraSettings&) = default;
 };
 
-/// Returns true if the same frame looks different with the new settings, whatever the threshold; the server then
-/// withdraws older states.
+/// Returns true if a frame looks different with the new settings, whatever the threshold; the server then withdraws
+/// older states.
 bool changes_picture(const CameraSettings& before, const CameraSettings& after);
 
-/// A control request over HTTP.
+/// Control request over HTTP.
 struct ControlRequest {
     std::string route;        ///< "threshold", "chain" ...
-    std::string body;         ///< JSON
-    CameraSettings settings;  ///< in force once the request is answered
+    std::string body;         ///< request body in JSON
+    CameraSettings settings;  ///< settings in force once the request is answered
 };
 
-/// Random valid requests; the same seed gives the same requests.
+/// Generates random valid requests; the same seed gives the same requests.
 class RequestMaker {
 public:
     enum class Mix {
-        all,    ///< of all kinds, zones anywhere
-        zones,  ///< zones, each in one third of the picture, and sometimes a threshold or a mode
+        all,    ///< requests of all kinds, with zones anywhere
+        zones,  ///< zones, each in one third of the picture, and occasionally a threshold or a mode
     };
 
     RequestMaker(Mix mix, const Shape& picture, std::uint32_t seed) : mix_(mix), picture_(picture), random_(seed) {}
@@ -73,7 +73,8 @@ private:
     std::mt19937 random_;
 };
 
-/// The requests sent to a camera, and when each was sent and answered. Number 0 is the initial state. Thread-safe.
+/// Log of the requests sent to a camera, with the times when each was sent and answered. Number 0 is the initial state.
+/// Thread-safe.
 class RequestLog {
 public:
     struct Entry {
@@ -83,16 +84,16 @@ public:
 
     explicit RequestLog(const CameraSettings& begin) { entries_.push_back({begin, {}, {}}); }
 
-    /// Records a request that is being sent now; returns its number.
+    /// Records a request that is about to be sent; returns its number.
     std::size_t send(const CameraSettings& settings);
     /// Records that the newest request has been answered.
     void answer();
     Entry entry(std::size_t number) const;
     std::size_t size() const;
 
-    /// Returns the numbers of the requests whose settings a frame captured at that time may have, ascending: it
-    /// excludes those replaced by a request that was answered earlier, and those sent more than 10 s later, as no
-    /// server holds a frame that long.
+    /// Returns, in ascending order, the numbers of the requests whose settings may apply to a frame captured at that
+    /// time. Excludes requests that were replaced by one answered earlier, and requests sent more than 10 s later,
+    /// because no server holds a frame that long.
     std::vector<std::size_t> possible(Clock::time_point captured) const;
 
 private:

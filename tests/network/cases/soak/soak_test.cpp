@@ -1,5 +1,6 @@
-// Two hundred viewers of one camera whose settings change all the time: each displayed picture is one state of the
-// server, within the bound of its own frame with the settings in force, and masked areas never become visible again.
+// Tests two hundred viewers of one camera whose settings change all the time. Each displayed picture must be one state
+// of the server, within the bound of its own frame with the settings in force, and masked areas must never become
+// visible again.
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/client.hpp"
@@ -28,7 +29,7 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 constexpr double fps = 10;
 constexpr Shape shape{1, 120, 160, 3};
 constexpr int first_threshold = 12;
-// Indices of the servers' folders of states.
+// Indices of the folders in which the servers' states are stored.
 constexpr std::size_t of_first = 0, of_second_relay = 2;
 
 bool changes_size(const CameraSettings& settings) {
@@ -36,7 +37,7 @@ bool changes_size(const CameraSettings& settings) {
     return chain.find("crop") != chain.npos || chain.find("scale") != chain.npos;
 }
 
-// Records the picture of a slow viewer; starts another file for each picture size.
+// Records the pictures of a slow viewer; starts another file for each picture size.
 class SlowRecorder {
 public:
     SlowRecorder(const e2e::TemporaryFolder& folder, std::string url) : folder_(folder), url_(std::move(url)) {}
@@ -65,10 +66,10 @@ private:
     std::unique_ptr<e2e::Program> program_;
 };
 
-// A viewer that has not acknowledged its first picture, so that the server sends nothing else.
+// Viewer that has not acknowledged its first picture, so that the server sends it nothing else.
 class HeldBackViewer {
 public:
-    // A stream that is restarting may have no picture.
+    // If the stream is restarting, there may be no picture.
     explicit HeldBackViewer(const std::string& url) : url_(url) {
         try {
             client_.emplace(net::parse_stream_address(url), net::ClientOptions{.reconnect = 30s, .follows_size = true});
@@ -83,7 +84,7 @@ public:
     bool has_begun() const { return client_.has_value(); }
     std::int64_t frame() const { return client_ ? client_->state().frame : 0; }
 
-    // Everything that it receives from now on was sent after request `number` was answered.
+    // Checks the next picture, which must have been sent after request `number` was answered.
     void expect_next_after(std::size_t number, StateCheck& check) {
         if (!client_->next()) return check.violation("the stream ended");
         const auto matches = check.matches(client_->state().frame, client_->threshold(), client_->picture());
@@ -177,7 +178,7 @@ protected:
         EXPECT_EQ(answer.status, 200) << request << ' ' << body << ": " << answer.body;
     }
 
-    // Waits for frames that a viewer which holds `frame` has not been sent.
+    // Waits for frames that have not been sent to a viewer that holds `frame`.
     void await_frames_after(std::int64_t frame) const {
         wait_until([&] { return static_cast<std::int64_t>(log_.newest()) - 1 >= frame + 3; }, 5s);
     }
@@ -190,7 +191,8 @@ protected:
         const bool withdraws = changes_picture(now, request.settings);
         std::optional<HeldBackViewer> near, far;
         if (withdraws) near.emplace(first_.url());
-        if (withdraws && requests_.size() % scaled(1u, 3u) == 0) far.emplace(second_.url());  // it takes seconds
+        if (withdraws && requests_.size() % scaled(1u, 3u) == 0)
+            far.emplace(second_.url());  // connecting takes seconds
         if (withdraws) await_frames_after(std::max(near->frame(), far ? far->frame() : 0));
         if (cuts_recording) recorder_.stop();
         const auto number = requests_.send(request.settings);
@@ -208,7 +210,7 @@ protected:
         if (has_passed()) far->expect_next_after(number, check_), ++held_back_;
     }
 
-    // Recordings and snapshots run beside other requests.
+    // Starts and stops recordings beside other requests.
     void order_files(int number) {
         if (number % 8 == 2) ask("POST /api/cameras/main/record", R"({"on":true})");
         if (number % 8 == 6) ask("POST /api/cameras/main/record", R"({"on":false})");
@@ -232,7 +234,7 @@ protected:
                    20s);
         {
             const std::jthread disturbing([this](const std::stop_token& stop) { disturb(stop); });
-            constexpr int least_requests = 8;  // on a busy machine, too
+            constexpr int least_requests = 8;  // reached even on a busy machine
             for (int number = 1; number <= least_requests || milliseconds_since(begin) < 1e3 * (seconds_ - 2);
                  ++number) {
                 order();
@@ -302,7 +304,7 @@ protected:
     StateCheck check_;
     SlowRecorder recorder_;
     std::vector<std::unique_ptr<Crowd>> crowds_;
-    int viewers_ = 2;  // a recording one, and one that is held back
+    int viewers_ = 2;  // the recording viewer, and the one that is held back
     int held_back_ = 0;
 };
 

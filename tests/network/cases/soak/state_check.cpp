@@ -27,8 +27,9 @@ std::vector<Zone> areas(const std::vector<LiveZone>& zones, LiveZone::Kind kind)
     return found;
 }
 
-// A state's cell mean belongs to an older frame until it differs by more than the threshold, and refinement uses its
-// own cell grid: the check requires all pixels of the cells of both grids to have one colour.
+// Returns true if all pixels of each cell have one colour. A state's cell mean belongs to an older frame until it
+// differs by more than the threshold, and refinement uses its own cell grid, so this applies to the cells of both
+// grids.
 bool is_flat(HostView<const std::uint8_t> picture, const Zone& zone, int cell_px, int refined_px) {
     const int channels = picture.shape().channels;
     const auto corner = [&](int at, int begin) {
@@ -102,8 +103,8 @@ void StateCheck::run(const std::stop_token& stop) {
     }
 }
 
-// Checks the states that the previous scan found: the answers to the requests in force for their frames are recorded by
-// then.
+// Checks the states that the previous scan found: by now, the responses to the requests in force for their frames have
+// been recorded.
 void StateCheck::scan() {
     for (std::size_t folder = 0; folder < folders_.size(); ++folder) {
         std::set<std::string> ready;
@@ -129,7 +130,7 @@ void StateCheck::check_file(std::size_t folder, const std::string& name) {
     const auto path = folders_[folder] + "/" + name;
     std::ifstream file(path, std::ios::binary);
     const std::vector<std::uint8_t> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    std::filesystem::resize_file(path, 0);  // the name stays, so that no viewer writes the file again
+    std::filesystem::resize_file(path, 0);  // the name is kept, so that no viewer writes the file again
     checked_[folder].insert(name);
     auto state = parse_seen_state(name).value();
     if (static_cast<std::int64_t>(bytes.size()) != state.shape.bytes())
@@ -177,7 +178,7 @@ std::vector<std::size_t> StateCheck::matches_locked(std::int64_t frame, int thre
     if (!captured) return found;
     for (const auto request : requests_.possible(*captured))
         if (agrees(reference(request), frame, threshold, picture)) found.push_back(request);
-    // Requests are in order, so references of much older ones are not needed again.
+    // Requests are in order, so the references of much older requests are not needed again.
     while (references_.size() > 64) references_.erase(references_.begin());
     return found;
 }
@@ -186,7 +187,7 @@ bool StateCheck::agrees(Reference& reference, std::int64_t frame, int threshold,
     return difference(reference, frame, threshold, picture).empty();
 }
 
-// Returns what is wrong with a picture if it was made with these settings; empty if nothing is.
+// Returns the difference between a picture and the one that these settings must give; empty if there is none.
 std::string StateCheck::difference(Reference& reference, std::int64_t frame, int threshold,
                                    HostView<const std::uint8_t> picture) {
     const auto& settings = reference.settings;
@@ -213,7 +214,8 @@ std::string StateCheck::difference(Reference& reference, std::int64_t frame, int
 bool StateCheck::hides(const Reference& reference, const LiveZone& zone, int threshold,
                        HostView<const std::uint8_t> picture) const {
     constexpr int refined_px = 16;  // side of the cells that refinement uses
-    // In bounded mode a sub-block is predicted as a whole: one at a zone's edge is black only within the threshold.
+    // In bounded mode a sub-block is predicted as a whole, so a sub-block at a zone's edge is black only within the
+    // threshold.
     const bool may_vary = reference.settings.mode == codec::Mode::bounded && threshold > 0;
     if (zone.kind == LiveZone::Kind::privacy)
         return is_black(picture, may_vary ? whole_sub_blocks(zone.area) : zone.area);
@@ -265,8 +267,8 @@ void StateCheck::check_order_of_settings() {
             continue;
         }
         settings = *next;
-        // If these two versions are consecutive, the first certainly has the previous settings, and the second has
-        // others.
+        // If these two versions are consecutive, the first certainly has the previous settings, and the second has the
+        // new ones.
         if (before && found.state.version == before->state.version + 1 &&
             found.matches.front() == before->matches.back() + 1 &&
             changes_picture(requests_.entry(before->matches.back()).settings,
@@ -280,7 +282,8 @@ void StateCheck::check_order_of_settings() {
     }
 }
 
-// A relay's state is one of the first server's; states that no viewer of the first server saw cannot be compared.
+// Checks that each state of a relay is a state of the first server; states that no viewer of the first server saw
+// cannot be compared.
 void StateCheck::check_relay(std::size_t folder) {
     const auto& first = states_[0];
     for (const auto& [key, found] : states_[folder]) {
@@ -298,17 +301,18 @@ void StateCheck::check_relay(std::size_t folder) {
     }
 }
 
-// Once one picture is found among the states, the times give the frame number of every other picture.
+// Matches a recording with the states. Once one picture is found among them, the times give the frame number of every
+// other picture.
 void StateCheck::check_recording(const std::string& path, double fps) {
     struct Recorded {
         double seconds = 0;
         std::uint64_t hash = 0;
-        HostImage unseen{};  // the picture, if no viewer saw it
+        HostImage unseen{};  // the picture, if no viewer saw it, otherwise empty
     };
     const auto source = open_source(path);
     HostImage image(source->info().shape);
     std::vector<Recorded> pictures;
-    std::optional<double> begin_frame;  // at time 0
+    std::optional<double> begin_frame;  // frame number at time 0
     const std::lock_guard lock(mutex_);
     for (FrameTime time; source->read(image.view(), time);) {
         auto& picture = pictures.emplace_back(time.seconds, hash_of(std::as_const(image).view()));

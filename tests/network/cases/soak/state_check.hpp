@@ -39,24 +39,24 @@ public:
     StateCheck(const Scene& scene, const FrameLog& log, const RequestLog& requests, std::vector<std::string> folders);
     ~StateCheck() { finish(); }
 
-    /// Returns the number of the newest frame with a state in a folder; -1 before the first.
+    /// Returns the number of the newest frame that has a state in a folder; -1 before the first.
     std::int64_t newest_frame(std::size_t folder) const;
     /// Returns the requests whose settings a picture matches, among those that may be in force for its frame.
     std::vector<std::size_t> matches(std::int64_t frame, int threshold, HostView<const std::uint8_t> picture);
     /// Checks the remaining states and compares the servers with each other. Call it after the last state has been
     /// written.
     void finish();
-    /// Checks that each picture of a file is a state of the first server, of the frame given by its time; compares a
-    /// picture that no viewer saw with that frame. Call it after finish().
+    /// Checks that each picture of a file is a state of the first server, for the frame given by the picture's time. A
+    /// picture that no viewer saw is compared with that frame. Call it after finish().
     void check_recording(const std::string& path, double fps);
     void violation(const std::string& text);
 
     struct Findings {
-        std::int64_t states = 0;    ///< different versions of servers
-        std::int64_t frames = 0;    ///< frames that have states
-        std::int64_t unseen = 0;    ///< states of relays that no viewer of the first server saw
-        std::int64_t exact = 0;     ///< first states of settings that were found to be exact
-        std::int64_t recorded = 0;  ///< pictures of recordings, and those that no viewer saw
+        std::int64_t states = 0;    ///< number of different versions of all servers
+        std::int64_t frames = 0;    ///< number of frames that have states
+        std::int64_t unseen = 0;    ///< number of relay states that no viewer of the first server saw
+        std::int64_t exact = 0;     ///< number of first states of settings that were found to be exact
+        std::int64_t recorded = 0;  ///< number of recorded pictures, including those that no viewer saw
         std::int64_t recorded_unseen = 0;
         std::int64_t violations = 0;
         std::vector<std::string> first_violations{};
@@ -101,11 +101,14 @@ private:
     mutable std::mutex mutex_;
     Executor executor_;
     std::map<std::size_t, std::unique_ptr<Reference>> references_;
-    std::vector<std::set<std::string>> listed_, checked_;                          // file names, per folder
-    std::vector<std::int64_t> newest_;                                             // per folder
-    std::map<Content, std::vector<std::size_t>> known_;                            // requests that pictures matched
-    std::vector<std::map<std::pair<std::int64_t, std::uint64_t>, Found>> states_;  // by frame and version, per folder
-    std::unordered_map<std::uint64_t, std::set<std::int64_t>> frames_of_hash_;     // of the first server
+    std::vector<std::set<std::string>> listed_, checked_;                          // file names per folder
+    std::vector<std::int64_t> newest_;                                             // newest frame number per folder
+    std::map<Content, std::vector<std::size_t>> known_;                            // requests whose settings each
+                                                                                   // picture matched
+    std::vector<std::map<std::pair<std::int64_t, std::uint64_t>, Found>> states_;  // states by frame and version, per
+                                                                                   // folder
+    std::unordered_map<std::uint64_t, std::set<std::int64_t>> frames_of_hash_;     // frames of the first server that
+                                                                                   // have a picture with this hash
     Findings findings_{};
     bool finished_ = false;
     std::jthread thread_;

@@ -2,7 +2,7 @@ import { make } from "../dom.js";
 import { bitrate, decimal, percent } from "../words.js";
 import { Plot } from "./plot.js";
 
-// Interval between updates, and how many values a plot shows: one minute.
+// Interval between updates, and the number of values in a plot: those of one minute.
 const EVERY_MS = 500;
 const KEPT = 120;
 

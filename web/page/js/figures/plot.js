@@ -3,7 +3,7 @@ import { addressOf } from "../server/root.js";
 
 const HEIGHT_PX = 44;
 
-/** Loads uPlot. A server that was built without it has none; the statistics are then shown without plots. */
+/** Loads uPlot. If the server was built without it, the statistics are shown without plots. */
 const library = import(addressOf("vendor/uplot.js").href).then(
     ({ default: UPlot }) => {
         document.head.append(make("link", { rel: "stylesheet", href: addressOf("vendor/uplot.css").href }));
@@ -12,7 +12,7 @@ const library = import(addressOf("vendor/uplot.js").href).then(
     () => null,
 );
 
-/** A plot of one statistic over time, from zero upwards. */
+/** Plot of one statistic over time, with an axis that starts at zero. */
 export class Plot {
     constructor() {
         this.element = make("div", { class: "plot", "aria-hidden": "true" });
@@ -21,7 +21,7 @@ export class Plot {
         this.open();
     }
 
-    /** Creates the plot when the library is loaded. */
+    /** Creates the plot once the library has been loaded. */
     async open() {
         const UPlot = await library;
         if (!UPlot || this.isClosed) return;

@@ -174,7 +174,7 @@ export class ChainEditor {
     move(one, to, applied = true) {
         const from = this.items.indexOf(one);
         if (to < 0 || to >= this.items.length || to === from) return;
-        // The other elements are moved around it, so it keeps the focus and the pointer capture.
+        // Moves the other elements around this one, which thereby keeps the focus and the pointer capture.
         this.items.splice(from, 1);
         this.items.splice(to, 0, one);
         const others = this.items.filter((other) => other !== one);

@@ -3,7 +3,7 @@ import { icon } from "../parts/icons.js";
 import { formatFilter } from "./chain_text.js";
 import { parameterField } from "./parameter_field.js";
 
-/** One filter in the list of a `ChainEditor`, which receives its events. */
+/** One filter in the list of a `ChainEditor`, to which it reports its events. */
 export class FilterItem {
     /**
      * @param {import("./chain_text.js").FilterItem} item
@@ -90,7 +90,7 @@ export class FilterItem {
     /**
      * Updates the label with the filter's position.
      * @param {number} at from 0
-     * @param {number} count of filters in the chain
+     * @param {number} count number of filters in the chain
      */
     number(at, count) {
         this.grip.setAttribute("aria-label", `Move ${this.item.name}, ${at + 1} of ${count}, by arrow keys up and down`);
@@ -100,7 +100,7 @@ export class FilterItem {
     /**
      * Shows whether the filter is on.
      * @param {boolean} on
-     * @param {string | null | undefined} fixed why it cannot be switched
+     * @param {string | null | undefined} fixed why the filter cannot be switched
      */
     showSwitch(on, fixed) {
         this.item.on = on;

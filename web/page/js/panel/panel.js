@@ -6,7 +6,7 @@ import { RecordingSection } from "./recording_section.js";
 import { StreamSection } from "./stream_section.js";
 import { ZonesSection } from "./zones_section.js";
 
-/** All settings of a camera. If the server accepts no control requests, only its command line. */
+/** Panel with all settings of a camera. If the server accepts no control requests, it only shows the command line. */
 export class Panel {
     /**
      * @param {import("../picture/picture.js").CameraPicture} picture

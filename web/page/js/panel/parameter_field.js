@@ -4,7 +4,7 @@ import { NumberField } from "./number_field.js";
 /**
  * Creates the field for a filter's parameter from its description by /api/filters.
  * @param {any} parameter
- * @param {string[] | undefined} given its values in the chain; undefined if the default applies
+ * @param {string[] | undefined} given values in the chain; undefined if the default applies
  * @param {(values: string[] | undefined) => void} changed
  * @returns {HTMLElement}
  */
@@ -41,7 +41,7 @@ function described(parameter, control) {
     );
 }
 
-/** A list of choices. */
+/** Creates a list of choices. */
 function choiceField(parameter, value, set) {
     const options = parameter.choices.map((choice) => make("option", { value: String(choice) }, String(choice)));
     const select = make("select", { onchange: ({ target }) => set(target.value) }, ...options);
@@ -49,13 +49,13 @@ function choiceField(parameter, value, set) {
     return described(parameter, select);
 }
 
-/** A line of text. */
+/** Creates a line of text. */
 function textField(parameter, value, set) {
     const attributes = { type: "text", value, spellcheck: "false", autocapitalize: "off", autocomplete: "off" };
     return described(parameter, make("input", { ...attributes, onchange: ({ target }) => set(target.value) }));
 }
 
-/** A text area with one value per line. */
+/** Creates a text area with one value per line. */
 function linesField(parameter, values, changed) {
     const area = make("textarea", {
         rows: 2,

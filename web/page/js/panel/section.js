@@ -15,7 +15,7 @@ export function section(title, options, ...children) {
     );
 }
 
-/** Shows the server's refusal beside the control that it belongs to. */
+/** Shows the server's refusal beside the control that caused it. */
 export class RefusalLine {
     constructor() {
         this.element = make("p", { class: "refusal", role: "alert" });

@@ -82,7 +82,7 @@ export class ZonesSection {
         this.layer.show();
     }
 
-    /** Takes over the camera's zones, unless a request is pending or a zone is being dragged. */
+    /** Applies the camera's zones, unless a request is pending or a zone is being dragged. */
     learn(camera) {
         const said = JSON.stringify(camera.zones);
         if (this.requests.pending || this.layer.drag || said === this.said) return;
@@ -92,7 +92,7 @@ export class ZonesSection {
         this.fillList();
     }
 
-    /** Sends the zones. @param {boolean} isOver false while a pointer still drags */
+    /** Sends the zones. @param {boolean} isOver false while a drag is in progress */
     changed(isOver) {
         if (!isOver) return;
         this.fillList();

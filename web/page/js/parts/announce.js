@@ -10,7 +10,7 @@ export function announce(text) {
     setTimeout(() => (announcer.textContent = text), 50);
 }
 
-/** Shows a message at the edge for some seconds. Screen readers read it at once. */
+/** Shows a message at the edge of the page for some seconds. Screen readers read it at once. */
 export function toast(text, kind = "good") {
     const line = document.createElement("p");
     line.className = `toast ${kind}`;

@@ -5,7 +5,7 @@ import { themeButton } from "./theme.js";
 
 /** Address of the grid of all cameras. */
 export const gridAddress = "#/";
-/** Address of a camera's view. @param {string} name of the camera */
+/** Address of a camera's view. @param {string} name the camera's name */
 export const cameraAddress = (name) => `#/${encodeURIComponent(name)}`;
 
 /** Creates the logo. */

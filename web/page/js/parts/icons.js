@@ -25,7 +25,7 @@ const OUTLINES = {
 };
 
 /**
- * Creates an icon. Screen readers skip it, because its button has a text of its own.
+ * Creates an icon. Screen readers skip it, because its button has its own text.
  * @param {keyof typeof OUTLINES} name
  */
 export function icon(name) {

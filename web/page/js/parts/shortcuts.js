@@ -11,7 +11,7 @@ const areOn = () => localStorage.getItem(KEY) !== "off";
 /**
  * Assigns an action to a key.
  * @param {string} key as in KeyboardEvent.key
- * @param {string} words for the help; if empty, the key is not listed
+ * @param {string} words description in the help; if empty, the key is not listed
  * @param {() => void} act
  * @param {string} [shown] the key as shown in the help
  */

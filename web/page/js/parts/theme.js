@@ -24,7 +24,7 @@ function apply(theme) {
     button.title = button.getAttribute("aria-label");
 }
 
-/** Switches to the next theme: as the system, light, dark, and again. */
+/** Switches to the next theme in the cycle of system, light and dark. */
 export function nextTheme() {
     const theme = THEMES[(THEMES.indexOf(chosen()) + 1) % THEMES.length];
     localStorage.setItem(KEY, theme);

@@ -3,7 +3,7 @@ import { makeSvg } from "../dom.js";
 /** Kinds of zones: two kinds of privacy masks, and areas for detection. */
 export const ZONE_KINDS = ["privacy", "mosaic", "detect"];
 
-/** The layer over a picture, in pixels of the picture: boxes of moving objects, and zones. */
+/** Layer over a picture, in the picture's pixels: boxes of moving objects, and zones. */
 export class Overlay {
     constructor() {
         this.boxes = makeSvg("g", { class: "boxes" });

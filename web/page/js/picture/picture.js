@@ -62,7 +62,7 @@ export class CameraPicture extends HTMLElement {
         return this;
     }
 
-    /** Takes over the camera's settings. @param {any} camera */
+    /** Applies the camera's settings. @param {any} camera */
     learn(camera) {
         if (this.camera.up !== camera.up)
             announce(camera.up ? `${camera.name} is back.` : `${camera.name} is lost.`);
@@ -101,7 +101,7 @@ export class CameraPicture extends HTMLElement {
         this.overlay.showZones(this.camera.zones, this.camera.source_size);
     }
 
-    /** Takes over the state of the stream. */
+    /** Applies a new state of the stream. */
     enter({ state, text }) {
         if (state !== this.state && (state === "lost" || (state === "live" && this.state === "lost")))
             announce(state === "lost" ? `${this.camera.name}: connection lost.` : `${this.camera.name}: live again.`);

@@ -10,7 +10,7 @@ export class Refusal extends Error {
     }
 }
 
-/** Deadline of a request. */
+/** Maximum time to wait for a response. */
 const PATIENCE_MS = 8000;
 
 /** Sends a request and returns the JSON of the response. Throws Refusal. */

@@ -60,7 +60,7 @@ export class Cameras extends EventTarget {
         this.dispatchEvent(new Event("change"));
     }
 
-    /** Takes over a camera's settings from the response to a request. */
+    /** Stores a camera's settings from the response to a request. */
     learn(camera) {
         this.all = this.all.map((one) => (one.name === camera.name ? camera : one));
         this.said = JSON.stringify(this.all);

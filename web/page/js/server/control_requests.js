@@ -16,7 +16,7 @@ export class ControlRequests {
         this.waiting = new Map();
     }
 
-    /** True until the server has answered all requests. */
+    /** Returns true until the server has answered all requests. */
     get pending() {
         return this.busy;
     }
@@ -27,7 +27,7 @@ export class ControlRequests {
      * @param {string} setting name of the setting
      */
     async request(asked, setting = "") {
-        // Deleted first, so that the newest request becomes the last.
+        // Deletes the setting first, so that its newest request comes last.
         this.waiting.delete(setting);
         this.waiting.set(setting, asked);
         if (this.busy) return;

@@ -1,4 +1,4 @@
-/** Base of the server's addresses. A reverse proxy may publish it below a path of its own. */
+/** Base of the server's addresses. A reverse proxy may publish the server below a path. */
 const root = new URL("../../", import.meta.url);
 
 /**

@@ -39,7 +39,7 @@ export class CameraView {
         );
     }
 
-    /** Takes over the settings of all cameras. @param {any[]} cameras */
+    /** Applies the settings of all cameras. @param {any[]} cameras */
     learn(cameras) {
         const camera = cameras.find((one) => one.name === this.name);
         this.source.textContent = `${camera.source} · ${camera.size.join(" × ")} · ${camera.channels === 1 ? "gray" : "colour"}`;

@@ -13,7 +13,7 @@ export class Grid {
         this.element = make("div", { class: "grid-view" }, make("h1", { class: "unseen" }, "Cameras"), this.list, this.empty);
     }
 
-    /** Takes over the settings of all cameras, and adds and removes tiles. @param {any[]} cameras */
+    /** Applies the settings of all cameras, and adds and removes tiles. @param {any[]} cameras */
     learn(cameras) {
         for (const name of [...this.tiles.keys()])
             if (!cameras.some((camera) => camera.name === name)) this.removeTile(name);

@@ -81,7 +81,7 @@ export class Toolbar {
         );
     }
 
-    /** Takes over the camera's settings. @param {any} camera */
+    /** Applies the camera's settings. @param {any} camera */
     learn(camera) {
         const takes = camera.may_be_set && this.keeps;
         this.record.hidden = this.keep.hidden = !takes;
@@ -146,7 +146,7 @@ export class Toolbar {
         }
     }
 
-    /** Enters or leaves full screen. */
+    /** Enters or leaves full-screen mode. */
     fullScreen() {
         if (document.fullscreenElement) document.exitFullscreen();
         else this.picture.requestFullscreen?.().catch(() => toast("This browser gives no full screen here.", "bad"));
