@@ -266,7 +266,8 @@ INSTANTIATE_TEST_SUITE_P(
                     DetectRefused{"NoSuchPicture", {"-i", room, "--background", "no/such.png"}, 66, "no/such.png"},
                     DetectRefused{"Zone", {"-i", room, "--roi", "1,2,3"}, 2, "1,2,3"},
                     DetectRefused{"ZoneOutside", {"-i", room, "--roi", "320,0,5,5"}, 2, "outside"},
-                    DetectRefused{"TwoRegions", {"-i", room, "--roi", "0,0,5,5", "--roi-mask", "x.png"}, 2, "together"},
+                    DetectRefused{
+                        "TwoRegions", {"-i", room, "--roi", "0,0,5,5", "--roi-mask", "x.png"}, 2, "cannot be combined"},
                     DetectRefused{"Areas", {"-i", room, "--min-area", "50", "--max-area", "40"}, 2, "50 to 40"},
                     DetectRefused{"Format", {"-i", room, "--format", "xml"}, 2, "--format"},
                     DetectRefused{"OneStandardOutput", {"-i", room, "-o", "-", "--mask", "-"}, 2, "standard output"},

@@ -46,7 +46,7 @@ test("filters can be added, switched, moved and removed while the stream continu
         picture.states = [];
         picture.addEventListener("state", ({ detail }) => picture.states.push(detail));
     });
-    await addFilter(page, "gray weighted");
+    await addFilter(page, "gray average");
     await until("gray pictures", async () => isGray(await heldPicture(page)));
     await page.getByRole("switch", { name: "gray on" }).click();
     await until("colours", async () => !isGray(await heldPicture(page)));

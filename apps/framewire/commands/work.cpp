@@ -48,10 +48,10 @@ bool answers_yes(const std::string& question, const std::stop_token& stop) {
     return ::read(STDIN_FILENO, answer, sizeof answer - 1) > 0 && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
-// Returns the beginning of a message: "FILE is" or "FILE and N more outputs are".
-std::string outputs_are(const std::vector<std::string>& there) {
-    return there.size() == 1 ? fmt::format("{} is", there.front())
-                             : fmt::format("{} and {} more outputs are", there.front(), there.size() - 1);
+// Returns the beginning of a message: "FILE already exists" or "FILE and N more outputs already exist".
+std::string existing_outputs(const std::vector<std::string>& there) {
+    return there.size() == 1 ? fmt::format("{} already exists", there.front())
+                             : fmt::format("{} and {} more outputs already exist", there.front(), there.size() - 1);
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ bool may_write(const jobs::JobFiles& files, CommonOptions& common, const std::st
     for (const auto& file : files.there()) there.push_back(file.path);
     if (there.empty() || common.replace) return true;
     if (common.keep) {
-        log_info("{} already there and kept (-n); nothing to do", outputs_are(there));
+        log_info("{} and will be kept (-n); nothing to do", existing_outputs(there));
         return false;
     }
     require_leave_to_replace(there, !files.reads_standard_input(), common, stop);
@@ -84,12 +84,12 @@ bool may_write(const jobs::JobFiles& files, CommonOptions& common, const std::st
 
 void require_leave_to_replace(const std::vector<std::string>& there, bool may_ask, CommonOptions& common,
                               const std::stop_token& stop) {
-    const auto what = outputs_are(there);
+    const auto what = existing_outputs(there);
     if (may_ask && ::isatty(STDIN_FILENO) && ::isatty(STDERR_FILENO)) {
-        common.replace = answers_yes(what + " already there; replace it?", stop);
+        common.replace = answers_yes(what + "; replace?", stop);
         if (common.replace) return;
     }
-    fail(ErrorCode::io, "{} already there; use -y to replace, -n to keep", what);
+    fail(ErrorCode::io, "{}; use -y to replace, -n to keep", what);
 }
 
 }  // namespace framewire::app

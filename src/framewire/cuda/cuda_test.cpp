@@ -130,8 +130,8 @@ TEST_P(BackendMemoryTest, RejectsMemoryOfTheOtherSpace) {
     };
     const auto host = message([&] { executor.require_space<MemorySpace::host>("a test"); });
     const auto device = message([&] { executor.require_space<MemorySpace::device>("a test"); });
-    EXPECT_EQ(host, GetParam() == Backend::cpu ? "" : "memory of the host for a test on the cuda backend");
-    EXPECT_EQ(device, GetParam() == Backend::cuda ? "" : "memory of the GPU for a test on the cpu backend");
+    EXPECT_EQ(host, GetParam() == Backend::cpu ? "" : "a test cannot use memory of the host on the cuda backend");
+    EXPECT_EQ(device, GetParam() == Backend::cuda ? "" : "a test cannot use memory of the GPU on the cpu backend");
 }
 
 TEST_P(CudaTest, CopiesImagesWithGapsBothWays) {

@@ -66,7 +66,7 @@ TEST(Measure, RejectsInvalidMeasures) {
     EXPECT_EQ(refusal("iw+ow"),
               "w 'iw+ow': 'ow' is neither a number nor a known name; allowed: pixels (320), percentages (50%) and "
               "expressions like iw/2 with + - * / ( ) and the names iw, ih");
-    EXPECT_NE(refusal("ow+", of_both).find("its end is not a number"), std::string::npos);
+    EXPECT_NE(refusal("ow+", of_both).find("its end is neither a number nor a known name"), std::string::npos);
     EXPECT_EQ(refusal("1e10"), "w '1e10' is 10000000000, which is not a valid length");
 }
 

@@ -332,8 +332,8 @@ TEST_F(TextOnHost, RejectsWrongParameters) {
         if (parameters.font.empty()) parameters.font = font();
         Text(parameters, shape, executor());
     };
-    expect_refused([&] { make({.size_px = 3}); }, "allowed is a whole number from 4 to 512");
-    expect_refused([&] { make({.size_px = 513}); }, "allowed is a whole number from 4 to 512");
+    expect_refused([&] { make({.size_px = 3}); }, "allowed: a whole number from 4 to 512");
+    expect_refused([&] { make({.size_px = 513}); }, "allowed: a whole number from 4 to 512");
     expect_refused([&] { make({.x = 16385}); }, "text: x '16385' is out of range");
     expect_refused([&] { make({.font = "/no/such.ttf"}); }, "font file '/no/such.ttf' does not exist");
     EXPECT_THROW(Text({.font = font()}, shape.with_channels(2), executor()), Error);

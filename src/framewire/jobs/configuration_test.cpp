@@ -150,7 +150,7 @@ TEST(Configuration, ReplacesDefaultsByEitherName) {
 TEST(Configuration, ReportsErrorsWithTheirPosition) {
     const std::string camera = "cameras:\n  door:\n    source: synth\n";
     expect_problem(camera + "    treshold: 5\n", "4:5", "'treshold' is not known here; did you mean 'threshold'?");
-    expect_problem(camera + "    xyzzyxyzzyxyzzy: 5\n", "4:5", "allowed are source, filters");
+    expect_problem(camera + "    xyzzyxyzzyxyzzy: 5\n", "4:5", "allowed: source, filters");
     expect_problem(camera + "    threshold: 255\n", "4:16", "from 0 to 254");
     expect_problem(camera + "    threshold: [1, 2]\n", "4:5", "needs one value");
     expect_problem(camera + "    mode: bonded\n", "4:11", "did you mean 'bounded'?");
@@ -162,7 +162,7 @@ TEST(Configuration, ReportsErrorsWithTheirPosition) {
     expect_problem(camera + "    rate: fast\n", "4:11", "own, max");
     expect_problem(camera + "    reconnect: often\n", "4:16", "or forever");
     expect_problem(camera + "    max-pixels: many\n", "4:17", "from 1 to 268435456");
-    expect_problem(camera + "    max-memory: much\n", "4:17", "500M, 4G");
+    expect_problem(camera + "    max-memory: much\n", "4:17", "such as 500M or 4G");
     expect_problem(camera + "    detect:\n      blurr: 5\n", "5:7", "did you mean 'blur'?");
     expect_problem(camera + "    detect:\n      roi: 1,2\n", "5:7", "zone");
     expect_problem(camera + "    mode: lossless\n    threshold: 5\n", "2:3",

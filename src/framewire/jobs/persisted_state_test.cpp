@@ -146,23 +146,23 @@ TEST(StateFile, ReportsThePositionOfErrors) {
     expect("[]", "an object");
     expect(std::string(500'000, '['), "invalid JSON");
     expect(std::string(2 << 20, ' '), "1048576 bytes");
-    expect(R"({"framewire":"state","version":2,"cameras":{}})", "version: 1 is needed");
+    expect(R"({"framewire":"state","version":2,"cameras":{}})", "version: expected 1");
     expect(R"({"framewire":"state","version":)" + std::string(10'000, '[') + std::string(10'000, ']') + "}", "version");
     expect(R"({"framewire":"other","version":1,"cameras":{}})", "not a state file");
     expect(R"({"framewire":"state","version":1})", "'cameras' is missing");
     expect(R"({"framewire":"state","version":1,"cameras":{"../x":{}}})", "../x");
     expect(of_door(R"("colour":1)"), "cameras.door.colour: is unknown; allowed: chain");
-    expect(of_door(R"("threshold":255)"), "cameras.door.threshold: a whole number from 0 to 254");
+    expect(of_door(R"("threshold":255)"), "cameras.door.threshold: expected a whole number from 0 to 254");
     expect(of_door(R"("threshold":1e300)"), "cameras.door.threshold");
     expect(of_door(R"("mode":"best")"), "'best' is not a mode");
     expect(of_door(R"("chain":"grey")"), "cameras.door.chain: ");
     expect(of_door(R"("chain":"text=a:font=/dev/stdin")"), "font files of the server");
     expect(of_door(R"("adjust":{"brightness":0,"contrast":9,"saturation":1,"gain":1})"), "cameras.door.adjust: ");
-    expect(of_door(R"("filters":[{"text":"gray","on":1}])"), "cameras.door.filters[0].on: true or false");
+    expect(of_door(R"("filters":[{"text":"gray","on":1}])"), "cameras.door.filters[0].on: expected true or false");
     const auto zones = [&](const std::string& size, const std::string& zone) {
         return of_door(R"("zones":{"size":)" + size + R"(,"zones":[)" + zone + "]}");
     };
-    expect(zones("[64]", ""), "cameras.door.zones.size: a width and a height");
+    expect(zones("[64]", ""), "cameras.door.zones.size: expected a width and a height");
     expect(zones("[0,48]", ""), "cameras.door.zones.size[0]");
     expect(zones("[64,48]", R"({"kind":"secret","x":0,"y":0,"width":1,"height":1})"), "'secret' is not a kind");
     expect(zones("[64,48]", R"({"kind":"mosaic","x":60,"y":0,"width":5,"height":1})"), "64x48");

@@ -126,8 +126,10 @@ public:
     std::uint64_t oldest_picture_version() const override;
     void set_chain(const std::string& text) override;
     void control(const service::ControlRequest& request) override;
+    /// See service::LiveCamera::control_by().
     void control_by(const std::function<service::ControlRequest(const Adjustment& now)>& make) override;
     void set_threshold(std::optional<int> threshold, std::optional<codec::Mode> mode) override;
+    /// See service::LiveCamera::set_zones().
     void set_zones(const std::vector<service::LiveZone>& zones) override;
     std::string start_recording() override;
     void stop_recording() override;

@@ -153,7 +153,7 @@ TEST(SinkRegistry, RejectsEncodersWithAReason) {
     EXPECT_EQ(code_of("a.mp4:codec=libx246"), ErrorCode::usage);
     EXPECT_NE(message.find("did you mean 'libx264'"), std::string::npos) << message;
     EXPECT_EQ(code_of("a.mp4:codec=libvpx"), ErrorCode::usage);
-    EXPECT_NE(message.find("mp4 does not take libvpx"), std::string::npos) << message;
+    EXPECT_NE(message.find("mp4 does not accept libvpx"), std::string::npos) << message;
     EXPECT_EQ(code_of("a.avi:crf=4"), ErrorCode::usage);
     EXPECT_NE(message.find("mjpeg has no crf"), std::string::npos) << message;
     EXPECT_EQ(code_of("a.avi:preset=slow"), ErrorCode::usage);

@@ -276,7 +276,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"BytesBehindNpy", npy_with(48, "behind"), ErrorCode::no_input, "6 unknown bytes after"},
         Refused{"LongBehindNpy", npy_with(48, npy_text(std::string(5000, ' '))), ErrorCode::no_input,
                 "unknown bytes after"},
-        Refused{"NumbersBehindNpy", npy_with(48, npy_with(4, "")), ErrorCode::no_input, "'<f4' of 1 dimensions"},
+        Refused{"NumbersBehindNpy", npy_with(48, npy_with(4, "")), ErrorCode::no_input, "'<f4' with 1 dimensions"},
         Refused{"TextCut", npy_with(48, npy_text("window=24x32").substr(0, 200)), ErrorCode::no_input, "12"},
         Refused{"TextWithoutLength", npy_with(48, npy_header("|S", {})), ErrorCode::no_input, "'|S'"},
         Refused{"TextsBehindNpy", npy_with(48, npy_header("|S4", {1}) + "bins"), ErrorCode::no_input, "1 dimensions"},

@@ -36,7 +36,7 @@ TEST(Address, SuggestsOnlyValidAddresses) {
             parse_address(text);
         } catch (const Error& error) {
             const std::string words = error.what();
-            for (const std::string front : {"write ", "such as "})
+            for (const std::string front : {"such as ", "write "})
                 if (const auto at = words.find(front); at != words.npos) return words.substr(at + front.size());
         }
         return std::string();

@@ -213,7 +213,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"smooth=sigma=1e999", "filters, column 14: filter 'smooth': sigma '1e999' is out of range"},
         Refusal{"smooth=sigma=nan", "filters, column 14: filter 'smooth': sigma 'nan' is not a number"},
         Refusal{"smooth=sigma=inf", "filters, column 14: filter 'smooth': sigma 'inf' is not a number"},
-        Refusal{"smooth=sigma=1,5", "filters, column 16: no filter '5'"},
+        Refusal{"smooth=sigma=1,5", "filters, column 16: unknown filter '5'"},
         Refusal{"smooth=channels=2",
                 "filters, column 17: filter 'smooth': channels '2' is not allowed; allowed: one of 1, 3"},
         Refusal{"smooth=border=Zero", "filters, column 15: filter 'smooth': border 'Zero' is not allowed"},

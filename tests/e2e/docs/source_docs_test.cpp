@@ -68,7 +68,7 @@ TEST(Program, ParameterOptionsStateTheAllowedValues) {
     EXPECT_NE(refusal({"detect", "--morph", "closed"}).find("one of close, open"), std::string::npos);
     EXPECT_NE(refusal({"detect", "--background", "mixture:histroy=5"}).find("did you mean 'history'?"),
               std::string::npos);
-    EXPECT_NE(refusal({"hog", "-o", "x.npy", "--cell", "3"}).find("allowed is a whole number from 4 to 64"),
+    EXPECT_NE(refusal({"hog", "-o", "x.npy", "--cell", "3"}).find("allowed: a whole number from 4 to 64"),
               std::string::npos);
     EXPECT_NE(refusal({"hog", "--people", "x", "--overlap", "2"}).find("allowed: a number from 0 to 1"),
               std::string::npos);

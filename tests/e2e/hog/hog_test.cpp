@@ -262,7 +262,7 @@ TEST(Hog, RefusesInvalidFolderCombinations) {
         EXPECT_NE(result.err.find(says), std::string::npos) << result.err;
         EXPECT_EQ(folder.names(), std::vector<std::string>{"in"});
     };
-    refused({"-i", folder / "in", "-o", folder / "out/"}, 66, "no images");
+    refused({"-i", folder / "in", "-o", folder / "out/"}, 66, "no videos or images");
     refused({"-i", folder / "in", "-o", folder / "out.npy"}, 66, "no images");
     write_frames(folder / "in", 1);
     refused({"-i", folder / "in", "-o", folder / "out/", "--streams", "2"}, 2, "has 1");

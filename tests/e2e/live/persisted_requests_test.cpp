@@ -89,7 +89,8 @@ TEST(PersistedRequests, AreRefusedIfTheFileIsInvalid) {
     Kept kept(folder);
     const auto result = kept.program().wait();
     EXPECT_EQ(result.code, 78);
-    EXPECT_NE(result.err.find("state.json: cameras.main.threshold: a whole number from 0 to 254"), std::string::npos)
+    EXPECT_NE(result.err.find("state.json: cameras.main.threshold: expected a whole number from 0 to 254"),
+              std::string::npos)
         << result.err;
 }
 
