@@ -153,7 +153,9 @@ void add_view(CommandLine& program, Action& chosen) {
         .required()
         .type_name("URL");
     add_entry_options(command, flags->entry);
-    command.option("-o,--output", flags->output, "record to a file whose extension selects the format, -, or a URL")
+    command
+        .option("-o,--output", flags->output,
+                "record to a file (its extension selects the format), - for standard output, or a URL")
         .type_name("DST");
     command
         .option("--changes", flags->changes,

@@ -346,7 +346,7 @@ inline void read_picture_block(Reader reader, const Area& block, Picture& pictur
         read_whole(codings, states, block, picture);
         for (const auto& state : states) state.end();
     }
-    check(reader.left.empty(), "bytes are left after a keyframe's block");
+    check(reader.left.empty(), "trailing bytes after the last block of a keyframe");
 }
 
 }  // namespace framewire::codec::reference

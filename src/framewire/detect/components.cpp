@@ -48,7 +48,7 @@ ComponentLabelling::ComponentLabelling(ComponentLabellingParameters parameters, 
 void ComponentLabelling::require(const void* mask, const Shape& mask_shape, int capacity, const void* labels) const {
     if (mask_shape.with_channels(1) != shape_)
         fail(ErrorCode::usage, "the mask to label is {}; {} is needed", to_string(mask_shape), to_string(shape_));
-    if (!mask) fail(ErrorCode::usage, "the mask to label has no memory");
+    if (!mask) fail(ErrorCode::usage, "the mask to label is a null pointer");
     if (capacity != parameters_.capacity)
         fail(ErrorCode::usage, "the lists hold {} components; the plan is for {}", capacity, parameters_.capacity);
     if ((labels != nullptr) != parameters_.label_images)

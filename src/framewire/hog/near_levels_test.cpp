@@ -32,7 +32,7 @@ HogLevels levels_of(const HostImage& image) {
 
 std::vector<int> numbers(const HogLevels& levels) { return {levels.low, levels.mid, levels.high, levels.largest}; }
 
-TEST(NearLevels, EqualThoseOfTheHistogramOrAreEmpty) {
+TEST(NearLevels, MatchTheHistogramOrAreEmpty) {
     kit::for_each_instruction_set(Backend::cpu, [](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         for (const int width : {1, 63, 64, 131, 16384})  // more vectors than a byte can count

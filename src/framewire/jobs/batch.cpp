@@ -517,7 +517,8 @@ std::vector<std::string> paths_that_fit(const std::string& pattern) {
         glob_t found{};
     } matches;
     const int status = ::glob(pattern.c_str(), GLOB_NOSORT | GLOB_ERR, nullptr, &matches.found);
-    if (status != 0 && status != GLOB_NOMATCH) fail(ErrorCode::no_input, "{}: its subfolders cannot be read", pattern);
+    if (status != 0 && status != GLOB_NOMATCH)
+        fail(ErrorCode::no_input, "{}: cannot read a folder that the pattern matches", pattern);
     std::vector<std::string> paths;
     for (std::size_t match = 0; match < matches.found.gl_pathc; ++match)
         if (const std::string path = matches.found.gl_pathv[match]; !is_folder(path)) paths.push_back(path);

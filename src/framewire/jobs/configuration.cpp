@@ -716,7 +716,7 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
                         [](CameraSettings& camera, const std::string& text) { camera.detects = text == "1"; }});
     settings.push_back(
         {{.name = "controls",
-          .help = "allow viewers to change filters, threshold, picture settings, zones and recordings",
+          .help = "allow viewers to change filters, threshold, picture settings, privacy masks and recordings",
           .type = Type::flag,
           .default_value = "0"},
          [](CameraSettings& camera, const std::string& text) { camera.input.accepts_control = text == "1"; },

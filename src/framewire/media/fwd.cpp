@@ -147,8 +147,8 @@ private:
             const auto place = grid.place(first_spread);
             spread_ = Spread{frame_.number, frame_.place.offset};
             reader_.damage().say(frame_.place.offset,
-                                 "frame {} at {:.3f} s: block {}, at {},{}, is invalid or predicted from damaged "
-                                 "blocks; such blocks are unchanged, too",
+                                 "frame {} at {:.3f} s: block {}, at {},{}, is invalid or was predicted from damaged "
+                                 "blocks; such blocks stay unchanged until the next keyframe",
                                  frame_.number, seconds, first_spread, place.x, place.y);
         }
         if (spread_) spread_->blocks = std::ranges::count_if(left_out, [](auto left) { return left != 0; });

@@ -94,7 +94,7 @@ public:
     TiffSource(const std::string& path, const SourceOptions& options) : options_(options) {
         info_.name = path;
         const std::unique_ptr<TIFFOpenOptions, FreeTiffOptions> opening(TIFFOpenOptionsAlloc());
-        if (!opening) fail(ErrorCode::config, "no memory to open {}", path);
+        if (!opening) fail(ErrorCode::config, "not enough memory to open {}", path);
         TIFFOpenOptionsSetMaxSingleMemAlloc(opening.get(), most_bytes_at_once);
         TIFFOpenOptionsSetErrorHandlerExtR(opening.get(), take_error, this);
         TIFFOpenOptionsSetWarningHandlerExtR(opening.get(), take_warning, this);
@@ -575,7 +575,7 @@ std::vector<std::uint8_t> encode_values(png_uint_32 format, int width, int heigh
     std::size_t bytes = 0;
     // libpng writes to a FILE, so write to one in memory.
     std::FILE* memory = open_memstream(&data, &bytes);
-    if (!memory) fail(ErrorCode::config, "no memory to encode a PNG of {}x{}", width, height);
+    if (!memory) fail(ErrorCode::config, "not enough memory to encode a PNG of {}x{}", width, height);
     const bool written = png_image_write_to_stdio(&png, memory, 0, values, row_stride, nullptr) != 0;
     const bool flushed = std::fclose(memory) == 0;
     const std::unique_ptr<char, void (*)(void*)> owner(data, std::free);

@@ -192,7 +192,7 @@ public:
     void write(HostView<const std::uint8_t> image, const FrameTime&) override {
         validate(image, shape_, "the frame to write");
         if (!pattern_ && frames_ > 0)
-            fail(ErrorCode::usage, "{} takes a single frame, but there are more; number them as in {}", text_,
+            fail(ErrorCode::usage, "{} can hold only one frame; for more, use a numbered name such as {}", text_,
                  numbered_name());
         if (pattern_) file_ = std::make_unique<OutputFile>(pattern_->path(frames_), options_);
         const auto bytes = encode_(image);

@@ -166,7 +166,7 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rat
     }
     if (!kind.is_numbered && call.numbered)
         fail(ErrorCode::usage,
-             "{}: a number in the name is for images (.png .jpg ...), one per frame; this is a single file", call.path);
+             "{}: only image formats (.png, .jpg ...) take a number in the name, for one file per frame", call.path);
     // The image files written here store no pixel aspect ratio, so the pictures would look distorted.
     if (const auto& aspect = options.facts.pixel_aspect; kind.is_numbered && aspect.numerator != aspect.denominator)
         log_warning("{}: images have square pixels, but the video's are {}:{}; correct this with 'scale=iw*{}/{}:ih'",

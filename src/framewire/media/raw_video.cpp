@@ -344,7 +344,7 @@ public:
         // Encoders may read one vector beyond the end.
         constexpr std::size_t further_bytes = 64;
         pool_.reset(av_buffer_pool_init(static_cast<std::size_t>(header_.picture_bytes()) + further_bytes, nullptr));
-        if (!pool_) fail(ErrorCode::config, "no memory to read {}", file_.name());
+        if (!pool_) fail(ErrorCode::config, "not enough memory to read {}", file_.name());
     }
 
     const SourceInfo& info() const override { return info_; }

@@ -78,7 +78,7 @@ struct Client::State {
         Outcome outcome;
         const ByteSpan piece(message);
         connection->write({&piece, 1}, {}, outcome.handler());
-        await(outcome, deadline, "the server rejects the hello");
+        await(outcome, deadline, "the hello could not be sent in time");
     }
 
     // Fills `into` before the deadline. If `silence` is not zero, the deadline moves: it is `silence` after the latest

@@ -248,14 +248,14 @@ void HttpConnections::come(ConnectionPointer connection, ByteSpan heard) {
 // closed. A trusted proxy holds connections for many clients, so each of them counts as a separate peer.
 void HttpConnections::admit(const HttpConnectionPointer& http) {
     give_up(pending_limiter_.enter(http->number, pending_name(http->number, http->connection->peer(), http->is_proxy)),
-            "wait");
+            "pending");
 }
 
 // Closes the connection that the limiter evicted.
 void HttpConnections::give_up(const std::optional<HandshakeLimiter::Eviction>& eviction, std::string_view what) {
     if (!eviction) return;
     if (const auto loser = connections_.find(eviction->connection); loser != connections_.end()) {
-        refusals_.line_of(loser->second->peer, "{} disconnected: too many HTTP connections {}", loser->second->name,
+        refusals_.line_of(loser->second->peer, "{} disconnected: too many {} HTTP connections", loser->second->name,
                           what);
         close(HttpConnectionPointer(loser->second));
     }
@@ -523,7 +523,7 @@ void HttpConnections::answered(const HttpConnectionPointer& http, const std::err
 void HttpConnections::leave(const HttpConnectionPointer& http) {
     enter(*http, Phase::leaving);
     http->feed.reset();
-    give_up(leaving_.enter(http->number, pending_name(http->number, http->peer, http->is_proxy)), "leave");
+    give_up(leaving_.enter(http->number, pending_name(http->number, http->peer, http->is_proxy)), "closing");
     if (http->phase == Phase::gone) return;
     http->connection->end_writing();
     read_on(*http);

@@ -582,7 +582,7 @@ std::string parse_fingerprint(std::string_view text) {
     }
     if (!good || digits.size() != 2 * fingerprint_bytes)
         fail(ErrorCode::usage,
-             "{} is not a fingerprint: it must be SHA256: and 64 hexadecimal digits, with or without colons",
+             "{} is not a fingerprint; expected 'SHA256:' and 64 hexadecimal digits, with or without colons",
              in_quotes(std::string(text)));
     return std::string(fingerprint_scheme) + digits;
 }

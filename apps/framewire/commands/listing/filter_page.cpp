@@ -39,7 +39,7 @@ a threshold within it makes half of the page black. For pages that may be blank 
 full bins is first; its GPU reduction finds the fullest even and the fullest odd bin instead of the two fullest.)"},
     {"gaussian",
      R"(The weight of the pixel `(dx, dy)` away is `exp(-(dx^2 + dy^2) / (2 sigma^2))`, divided by the sum of all weights in the window.
-The window of an even size reaches from `-size / 2` to `size / 2 - 1`, and its weights are those around the middle between the two.
+A window of even size covers the offsets `-size / 2` to `size / 2 - 1`. Its weights are centred between them, at -0.5.
 
 - `rounding=fine`: every byte differs by 1 at most from the formula computed in float64 and rounded to a whole value. So it is
   less than 1.5 away from the value before rounding.

@@ -176,7 +176,7 @@ void Companions::add(Stream& stream, AVFormatContext& output, const std::string&
     if (!container_takes(*output.oformat, *described)) return leave_out();
     auto* added = avformat_new_stream(&output, nullptr);
     if (!added || avcodec_parameters_copy(added->codecpar, described) < 0)
-        fail(ErrorCode::config, "no memory to write {}", name);
+        fail(ErrorCode::config, "not enough memory to write {}", name);
     added->codecpar->initial_padding = padding_of(parameters);
     // The container may use another tag for this codec.
     if (output.oformat->codec_tag &&

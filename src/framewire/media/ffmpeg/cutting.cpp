@@ -178,7 +178,7 @@ public:
         const auto& in = first_.stream();
         stream_ = avformat_new_stream(format, nullptr);
         if (!stream_ || avcodec_parameters_copy(stream_->codecpar, in.codecpar) < 0)
-            fail(ErrorCode::config, "no memory to write {}", output);
+            fail(ErrorCode::config, "not enough memory to write {}", output);
         stream_->time_base = in.time_base;
         stream_->avg_frame_rate = in.avg_frame_rate;
         stream_->sample_aspect_ratio = in.sample_aspect_ratio;

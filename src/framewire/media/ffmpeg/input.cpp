@@ -135,7 +135,7 @@ void FfmpegDemuxer::open(const FfmpegAddress& address, const SourceOptions& opti
         dictionary.set("protocol_whitelist", protocols);
 
     auto* format = avformat_alloc_context();
-    if (!format) fail(ErrorCode::config, "no memory to open {}", name_);
+    if (!format) fail(ErrorCode::config, "not enough memory to open {}", name_);
     format->interrupt_callback = interrupt.callback();
     if (address.kind == FfmpegAddress::Kind::file && address.contents != FfmpegAddress::Contents::playlist) {
         open_any_ = format->io_open;

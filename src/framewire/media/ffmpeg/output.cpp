@@ -206,7 +206,7 @@ public:
                                           writes ? write : nullptr, seek);
         if (context_) return;
         av_free(buffer);
-        fail(ErrorCode::config, "no memory to write");
+        fail(ErrorCode::config, "not enough memory to write");
     }
     ~DescriptorIo() {
         av_freep(&context_->buffer);
@@ -314,7 +314,7 @@ void rewrite(int from, int to, const AVFormatContext& written, const std::string
              const LastPicture& last, int movie_ticks, const std::function<void(AVFormatContext&)>& add_chapters) {
     const DescriptorIo in(from, false), out(to, true);
     auto* opened = avformat_alloc_context();
-    if (!opened) fail(ErrorCode::config, "no memory to read");
+    if (!opened) fail(ErrorCode::config, "not enough memory to read");
     opened->pb = in.context();
     require(avformat_open_input(&opened, nullptr, av_find_input_format("mov"), nullptr), "read what was written");
     const InputPointer input(opened);
@@ -374,7 +374,7 @@ OutputIo::OutputIo(const std::string& path, OutputFileOptions options, CallbackF
         context_ = avio_alloc_context(buffer, buffer_bytes, 1, this, nullptr, write, file_.seekable() ? seek : nullptr);
     if (context_) return;
     av_free(buffer);
-    fail(ErrorCode::config, "no memory to write {}", file_.name());
+    fail(ErrorCode::config, "not enough memory to write {}", file_.name());
 }
 
 OutputIo::~OutputIo() {

@@ -110,7 +110,7 @@ public:
                          (format->oformat->flags & AVFMT_GLOBALHEADER) != 0);
         stream_ = avformat_new_stream(format, nullptr);
         if (!stream_ || avcodec_parameters_from_context(stream_->codecpar, &encoder_->context()) < 0)
-            fail(ErrorCode::config, "no memory to write {}", name_);
+            fail(ErrorCode::config, "not enough memory to write {}", name_);
         stream_->time_base = clock_;
         stream_->avg_frame_rate = encoder_->context().framerate;
         stream_->sample_aspect_ratio = encoder_->context().sample_aspect_ratio;
