@@ -80,7 +80,7 @@ TEST(Log, CallsTheSinkOneAtATime) {
     EXPECT_EQ(captured.text(), all);
 }
 
-TEST(Log, NamesItsLevels) {
+TEST(Log, LevelNamesRoundTrip) {
     for (const auto level :
          {LogLevel::trace, LogLevel::debug, LogLevel::info, LogLevel::warning, LogLevel::error, LogLevel::off})
         EXPECT_EQ(parse_log_level(to_string(level)), level);

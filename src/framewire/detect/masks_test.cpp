@@ -37,7 +37,7 @@ TEST(BitMask, PacksAndUnpacks) {
     }
 }
 
-TEST(BitMask, RejectsOtherShapes) {
+TEST(BitMask, RejectsMismatchedShapes) {
     HostBitMask mask({1, 4, 4, 1});
     HostImage wide({1, 4, 5, 1}), colour({1, 4, 4, 3});
     EXPECT_THROW(pack_mask(wide.view(), mask.view()), Error);

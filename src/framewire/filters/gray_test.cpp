@@ -31,7 +31,7 @@ TEST_P(GrayTest, AverageEqualsTheFormula) {
 }
 
 // Tests all 2^24 colours in one 4096x4096 image.
-TEST_P(GrayTest, BothMethodsMatchOnEveryColour) {
+TEST_P(GrayTest, BothMethodsMatchTheReferenceForEveryColour) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{1, 4096, 4096, 3};
     kit::GuardedImage in(shape, {}), out(shape.with_channels(1), {});

@@ -298,7 +298,7 @@ void expect_refused(const std::function<void()>& action, std::string_view part, 
     }
 }
 
-TEST(TextTemplate, RejectsWhatItCannotFillIn) {
+TEST(TextTemplate, RejectsUnknownTokensAndFormats) {
     expect_refused([] { TextTemplate("{fpz}"); }, "unknown token '{fpz}'; tokens are {fps} {process_ms} {bandwidth}");
     expect_refused([] { TextTemplate("{fps"); }, "a '{' without a '}'");
     expect_refused([] { TextTemplate("{clock:%Q}"); }, "the clock has '%Q'; allowed: %a %A");

@@ -368,7 +368,7 @@ TEST(DecodedPicture, MovesPlaneByPlane) {
 }
 
 // With odd offsets, chroma would move to positions between two samples.
-TEST(DecodedPicture, IsNotMovedIfChromaDoesNotFit) {
+TEST(DecodedPicture, IsNotMovedOffTheChromaGrid) {
     EXPECT_FALSE(picture().moved({.map = {.x = 3, .y = 6}, .to = {1, 20, 30, 3}}, threads()));
     EXPECT_FALSE(picture().moved({.map = {.x = 4, .y = 5}, .to = {1, 20, 30, 3}}, threads()));
     EXPECT_FALSE(picture().moved({.map = {.x = 4, .y = 6}, .to = {1, 21, 30, 3}}, threads()));

@@ -60,7 +60,7 @@ TEST(Site, SelectsRoutesByTheQuery) {
     EXPECT_EQ(site.match(Method::get, "/", {{"action", "stream"}}, false).route->query, "action");
 }
 
-TEST(Site, RejectsHiddenRoutes) {
+TEST(Site, RejectsShadowedAndInvalidRoutes) {
     Site site;
     site.add(route(Method::get, "/a/{x}"));
     EXPECT_NO_THROW(site.add(route(Method::put, "/a/{x}")));

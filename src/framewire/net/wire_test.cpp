@@ -122,7 +122,7 @@ TEST(Wire, ServerHelloRoundTrips) {
 }
 
 // docs/protocol.md defines the protocol; these bytes follow it.
-TEST(Wire, BytesMatchTheDocument) {
+TEST(Wire, BytesMatchTheProtocolDocument) {
     EXPECT_EQ(viewer_hello({"main", "key", {258, {{3, 4}}}}),
               (Bytes{'F', 'W', 'I', 'R', 5, 0, 1, 31, 0, 0, 0, 4, 'm', 'a', 'i', 'n', 3, 'k', 'e', 'y', 2,
                      1,   0,   0,   0,   0, 0, 0, 1,  0, 3, 0, 0, 0,   0,   0,   0,   0, 4,   0,   0,   0}));

@@ -140,7 +140,7 @@ TEST_F(ManyFiles, FailuresAreSummarisedAndOtherFilesProcessed) {
     EXPECT_FALSE(fs::exists(out() + "a01.mp4.part"));
 }
 
-TEST_F(ManyFiles, AreGivenByListsPatternsAndPaths) {
+TEST_F(ManyFiles, AcceptListsPatternsAndPaths) {
     make_clips(3);
     fs::create_directories(folder_ / "cams/door");
     fs::create_directories(folder_ / "cams/yard");

@@ -52,7 +52,7 @@ TEST_F(PacketTimes, AreUnknownIfPacketsAreAmbiguous) {
     EXPECT_EQ(error_of([&] { frame_times_of(folder_ / "none.mp4", {}); }), ErrorCode::no_input);
 }
 
-TEST_F(PacketTimes, AreEvenForFramesWithoutPackets) {
+TEST_F(PacketTimes, AreEvenlySpacedForRawVideo) {
     const auto times = frame_times_of(clip("a.y4m", "-pix_fmt yuv420p"), {});
     ASSERT_EQ(times.seconds.size(), 100u);
     EXPECT_EQ(times.entries.size(), 100u);
