@@ -23,7 +23,7 @@ headers_are_those_that_are_installed() {
 is_written_without_warnings() {
     local pages=build/reference/html page
     scripts/reference.sh || return 1
-    for page in classframewire_1_1Error classframewire_1_1session_1_1DetectJob; do
+    for page in classframewire_1_1Error classframewire_1_1jobs_1_1DetectJob; do
         [ -s "$pages/$page.html" ] || { echo "$pages/$page.html is not there" && return 1; }
     done
     grep -q 'The only exception type' "$pages/classframewire_1_1Error.html" || { echo "the comment of Error is not there" && return 1; }
