@@ -279,6 +279,9 @@ std::string to_json(const ReceiveResult& result) {
         {"version", state.version},
         {"frame", state.frame},
         {"reconnections", counts.reconnections},
+        // earlier names, until the next release
+        {"pictures", counts.received.keyframes},
+        {"steps", counts.received.changes},
     };
     return json_text(json, 2) + "\n";
 }

@@ -195,15 +195,15 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"HugeShape", npy(header("<f4", "(1000000000,)"), "1234"), "4000000000"},
         // 2^32 x 2^32 float32 values are 2^66 bytes, which is 0 in 64 bits.
         Refused{"ShapeThatWraps", npy(header("<f4", "(4294967296, 4294967296)"), ""), "with too many values"},
-        Refused{"SideBeyond64Bits", npy(header("<f4", "(99999999999999999999,)"), ""), "broken"},
-        Refused{"NegativeSide", npy(header("<f4", "(-1,)"), ""), "broken"},
-        Refused{"NoShape", npy("{'descr': '<f4', 'fortran_order': False, }", "1234"), "broken"},
+        Refused{"SideBeyond64Bits", npy(header("<f4", "(99999999999999999999,)"), ""), "invalid NumPy header"},
+        Refused{"NegativeSide", npy(header("<f4", "(-1,)"), ""), "invalid NumPy header"},
+        Refused{"NoShape", npy("{'descr': '<f4', 'fortran_order': False, }", "1234"), "invalid NumPy header"},
         Refused{"KeyTwice", npy("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "1234"),
-                "broken"},
+                "invalid NumPy header"},
         Refused{"UnknownKey", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'x': '1'}", "1234"),
-                "broken"},
-        Refused{"OpenString", npy("{'descr': '<f4", "1234"), "broken"},
-        Refused{"MoreBehind", npy(header("<f4", "(1,)") + "1", "1234"), "broken"}),
+                "invalid NumPy header"},
+        Refused{"OpenString", npy("{'descr': '<f4", "1234"), "invalid NumPy header"},
+        Refused{"MoreBehind", npy(header("<f4", "(1,)") + "1", "1234"), "invalid NumPy header"}),
     [](const auto& refused) { return refused.param.name; });
 
 }  // namespace

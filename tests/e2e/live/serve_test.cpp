@@ -112,6 +112,8 @@ TEST(Serve, RecordingsOfThreeViewersEqualTheSource) {
     EXPECT_EQ(viewed["frames"], frames);
     EXPECT_EQ(viewed["keyframes"], 1);
     EXPECT_EQ(viewed["delta_frames"], frames - 1);
+    EXPECT_EQ(viewed["pictures"], viewed["keyframes"]) << "an earlier name";
+    EXPECT_EQ(viewed["steps"], viewed["delta_frames"]);
     EXPECT_EQ(viewed["skipped"], 0);
     EXPECT_GE(viewed["received_bytes"], figures["sent_bytes"]);
 }

@@ -76,7 +76,12 @@ ShownJson viewers_json(const net::StreamMetrics& viewers) {
             {"skipped", viewers.skipped},
             {"keyframe_bytes", viewers.keyframe_bytes},
             {"delta_frame_bytes", viewers.delta_frame_bytes},
-            {"other_bytes", viewers.other_bytes}};
+            {"other_bytes", viewers.other_bytes},
+            // earlier names, until the next release
+            {"pictures", viewers.keyframes},
+            {"steps", viewers.delta_frames},
+            {"picture_bytes", viewers.keyframe_bytes},
+            {"step_bytes", viewers.delta_frame_bytes}};
 }
 
 // Returns the durations of a stage in milliseconds.
