@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
     app.add_flag("--once", options.once, "run each kernel once and time nothing, for profilers");
     app.add_flag(
         "--quick", options.quick,
-        "an overview within a minute: fewer repetitions and inputs; without names, only limits and operations");
+        "an overview in about two minutes: fewer repetitions and inputs; without names, only limits and operations");
     app.add_option("--threads", options.threads, "threads of the CPU runs and of the peers")->capture_default_str();
     app.add_option("--json", json_path, "also write the rows to this file, with what machine and build they are of");
     app.add_option("--pictures", options.pictures, "also write the pictures that the reports show to this folder");

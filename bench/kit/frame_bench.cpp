@@ -33,7 +33,7 @@ double bytes_of(const FrameBench& bench) {
 }
 
 void bench_cpu(Session& session, const FrameBench& bench) {
-    constexpr int frames = 8;
+    const int frames = session.quick() ? 2 : 8;
     const Scene scene(bench_frame.with_frames(frames));
     HostImage out(bench.info.output_shape(bench.values, scene.in.shape())), want(out.shape());
     bench.reference(images_for<MemorySpace::host>(bench.info, scene.in.view(), scene.previous.view(), want.view()));

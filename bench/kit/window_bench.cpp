@@ -32,7 +32,7 @@ double fewest_bytes(const WindowBench& bench) {
 }
 
 void bench_cpu(Session& session, const WindowBench& bench) {
-    constexpr int frames = 16;
+    const int frames = session.quick() ? 4 : 16;
     Pictures pictures(bench, frames, 1);
     const auto filter = bench.info.make(bench.values, bench_frame.with_channels(bench.channels), session.cpu());
     int turn = 0, peer_turn = 0;
