@@ -9,7 +9,10 @@ build=build/$preset
 # With an empty cache, the preprocessor mode finds nothing and the depend mode is 5 % faster.
 if [ "$(ccache --print-stats | awk '$1 == "cache_size_kibibyte" { print $2 }')" = 0 ]; then export CCACHE_DEPEND=1; fi
 cmake --preset "$preset" >/dev/null
-ninja -C "$build" all
+# The benches are built before the tests, some of which measure latencies.
+targets=(all)
+[ "$preset" != dev ] || targets+=(framewire-bench opencv-detection-curve train-models)
+ninja -C "$build" "${targets[@]}"
 
 export TEST_JOBS=4              # many tests wait more than they compute
 export FRAMEWIRE_REQUIRE_DATA=1 # deps.sh has installed everything that tests read
@@ -25,7 +28,7 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/tests/tsan.suppressions:allocator_may_return_null=1:exitcode=99}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.suppressions:print_suppressions=0}
 # The slowest tests start first. The end-to-end tests, in three shards, and the network tests mostly wait; meanwhile the
-# benches compile and the filters' tests compute.
+# benches check their results and the filters' tests compute.
 tests=$build/tests
 first=("$tests/e2e_tests@1/3" "$tests/e2e_tests@2/3" "$tests/network_tests")
 next=("$tests/e2e_tests@3/3" "$tests/filters_tests")
