@@ -171,12 +171,9 @@ TEST(FrameRing, NeverDropsFramesOfAFile) {
     EXPECT_EQ(numbers.statistics.snapshot().drops, 0);
 }
 
-TEST(FrameRing, DropsTheOldestWaitingFrameOfALiveSource) {
-    // `send` blocks on the first frame until all are captured. The second frame is then processed, the third is about
-    // to be sent, and the two newest wait to be processed. All frames between are dropped.
-    Numbers numbers;
-    numbers.options.drop_when_late = true;
-    numbers.options.slots = 6;
+// Runs a ring whose `send` blocks on frame 0 until all 50 frames are captured. By then frames 1 and 2 have left the
+// capture queue, where only the two newest, 48 and 49, wait. All frames in between are dropped.
+void run_with_blocked_send(Numbers& numbers) {
     numbers.length = 50;
     Gate sending, third_processed, captured;
     numbers.before_send = [&](std::int64_t index) {
@@ -193,6 +190,13 @@ TEST(FrameRing, DropsTheOldestWaitingFrameOfALiveSource) {
         if (index == 50) captured.open();
     };
     numbers.run();
+}
+
+TEST(FrameRing, DropsTheOldestWaitingFrameOfALiveSource) {
+    Numbers numbers;
+    numbers.options.drop_when_late = true;
+    numbers.options.slots = 6;
+    run_with_blocked_send(numbers);
     EXPECT_EQ(numbers.sent, (std::vector<std::int64_t>{0, 1, 2, 48, 49}));
     EXPECT_EQ(numbers.statistics.snapshot().drops, 45);
     EXPECT_EQ(numbers.statistics.snapshot().frames, 5);
@@ -217,23 +221,8 @@ TEST(FrameRing, DropsWhenPatienceIsOver) {
     Numbers numbers;
     numbers.options.drop_when_late = true;
     numbers.options.patience_seconds = 10;
-    numbers.length = 50;
     numbers.seconds_of = [](std::int64_t index) { return index == 0 ? 1000.0 : 0.0; };
-    Gate sending, third_processed, captured;
-    numbers.before_send = [&](std::int64_t index) {
-        if (index != 0) return;
-        sending.open();
-        captured.wait();
-    };
-    numbers.before_process = [&](std::int64_t index) {
-        if (index == 2) third_processed.open();
-    };
-    numbers.before_capture = [&](std::int64_t index) {
-        if (index == 1) sending.wait();
-        if (index == 3) third_processed.wait();
-        if (index == 50) captured.open();
-    };
-    numbers.run();
+    run_with_blocked_send(numbers);
     EXPECT_EQ(numbers.sent, (std::vector<std::int64_t>{0, 1, 2, 48, 49}));
     EXPECT_EQ(numbers.statistics.snapshot().drops, 45);
 }
