@@ -167,7 +167,7 @@ void Companions::add(Stream& stream, AVFormatContext& output, const std::string&
     const auto& parameters = *stream.in->codecpar;
     const bool sound = parameters.codec_type == AVMEDIA_TYPE_AUDIO;
     const auto leave_out = [&] {
-        log_warning("{}: its format cannot store {} ({}) of {}, which {} omitted", name, sound ? "sound" : "subtitles",
+        log_warning("{}: its format cannot store {} ({}) of {}, which {} left out", name, sound ? "sound" : "subtitles",
                     avcodec_get_name(parameters.codec_id), name_, sound ? "is" : "are");
     };
     const auto* described = &parameters;
@@ -254,7 +254,7 @@ void Companions::copy_time_code(AVFormatContext& output, const std::string& name
         rate.num > 0 && rate.den > 0 && av_timecode_init_from_string(&code, rate, entry->value, nullptr) >= 0;
     take_complaint();
     if (!known || (muxer != "mp4" && muxer != "mov" && muxer != "matroska")) {
-        log_warning("{}: its format cannot store the time code ({}) of {}; omitted", name, entry->value, name_);
+        log_warning("{}: its format cannot store the time code ({}) of {}; it is left out", name, entry->value, name_);
         return;
     }
     const double begin = std::ceil(start_seconds_ * av_q2d(rate) - 1e-3);
@@ -289,7 +289,7 @@ void Companions::say_what_stays(const std::string& name) const {
         }
         if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
     }
-    if (!kinds.empty()) log_warning("{}: other streams of {} are omitted: {}", name, name_, fmt::join(kinds, ", "));
+    if (!kinds.empty()) log_warning("{}: other streams of {} are left out: {}", name, name_, fmt::join(kinds, ", "));
 }
 
 // Copies chapters, shifted to the output's time and cut at `seconds`.
