@@ -81,7 +81,7 @@ HWY_EXPORT(update_means);
 
 void MeanBackground::run(HostView<const std::uint8_t> frames, HostView<std::uint8_t> backgrounds) {
     const auto shape = shape_.with_frames(frames.shape().frames);
-    validate(frames, shape, "the frames of the background's mean");
+    validate(frames, shape, "the frames of the mean background");
     validate(backgrounds, shape, "the backgrounds");
     const auto update = HWY_DYNAMIC_DISPATCH(update_means);
     // Processes all frames for one row before the next row, while the row's means are in the core's cache.
@@ -354,15 +354,14 @@ namespace {
 // Validates the rate and converts it to units of 1/65536.
 std::uint32_t checked_rate(double rate) {
     if (!(rate > 0 && rate <= 1))
-        fail(ErrorCode::usage, "the background's mean has rate {}; allowed: above 0, up to 1", rate);
+        fail(ErrorCode::usage, "the rate of the mean background is {}; allowed: above 0, up to 1", rate);
     return static_cast<std::uint32_t>(std::max(std::lround(rate * (1 << mean_fraction_bits)), 1L));
 }
 
 // Rejects images with three channels.
 Shape one_gray_frame(const Shape& shape) {
-    validate(shape, "the frame of the background's mean");
-    if (shape.channels != 1)
-        fail(ErrorCode::usage, "the background's mean needs gray frames, not {}", to_string(shape));
+    validate(shape, "the frame of the mean background");
+    if (shape.channels != 1) fail(ErrorCode::usage, "the mean background needs gray frames, not {}", to_string(shape));
     return shape.with_frames(1);
 }
 

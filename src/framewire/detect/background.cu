@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(threads_per_block)
 void MeanBackground::run(DeviceView<const std::uint8_t> frames, DeviceView<std::uint8_t> backgrounds) {
     using namespace mean_background_kernels;
     const auto shape = shape_.with_frames(frames.shape().frames);
-    validate(frames, shape, "the frames of the background's mean");
+    validate(frames, shape, "the frames of the mean background");
     validate(backgrounds, shape, "the backgrounds");
     constexpr int pixels_per_block = threads_per_block * pixels_per_thread;
     const dim3 grid(cuda::blocks(shape.width, pixels_per_block), static_cast<unsigned>(shape.height));

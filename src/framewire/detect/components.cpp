@@ -53,7 +53,7 @@ void ComponentLabelling::require(const void* mask, const Shape& mask_shape, int 
         fail(ErrorCode::usage, "the lists hold {} components; the plan is for {}", capacity, parameters_.capacity);
     if ((labels != nullptr) != parameters_.label_images)
         fail(ErrorCode::usage, "label images are {}",
-             parameters_.label_images ? "missing" : "given to a plan without them");
+             parameters_.label_images ? "missing" : "passed to a plan that does not produce them");
 }
 
 }  // namespace framewire

@@ -386,13 +386,14 @@ std::optional<MaskCleaning> parse_cleaning(const std::string& text) {
 
 // Describes the cleaning operation; an empty optional is written as `auto`.
 ParameterField<P> cleaning_field() {
-    return {{.name = "morph",
-             .help = "cleans the mask of gaps and specks: median[:SIZE] (default 9 pixels), close, open, close-open, "
-                     "dilate, erode or none; auto: median for a mixture, otherwise close",
-             .type = ParameterInfo::Type::text,
-             .unit = "auto|median|median:SIZE|close|open|close-open|dilate|erode|none"},
-            [](const P& all) { return cleaning_text(all.morphology); },
-            [](P& all, const std::string& text) { all.morphology = parse_cleaning(text); }};
+    return {
+        {.name = "morph",
+         .help = "removes gaps and specks from the mask: median[:SIZE] (default 9 pixels), close, open, close-open, "
+                 "dilate, erode or none; auto: median for a mixture, otherwise close",
+         .type = ParameterInfo::Type::text,
+         .unit = "auto|median|median:SIZE|close|open|close-open|dilate|erode|none"},
+        [](const P& all) { return cleaning_text(all.morphology); },
+        [](P& all, const std::string& text) { all.morphology = parse_cleaning(text); }};
 }
 
 // Describes the maximum area; as text, 0 means no limit.

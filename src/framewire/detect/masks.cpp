@@ -437,7 +437,7 @@ void detail::validate_mask(const void* data, const Shape& have, const Shape& wan
     if (have != want)
         fail(ErrorCode::usage, "{}: a mask of {}; expected one of {}", what, to_string(have), to_string(want));
     if (!data || reinterpret_cast<std::uintptr_t>(data) % 16 != 0)
-        fail(ErrorCode::usage, "{}: its memory is missing or not aligned to 16 bytes", what);
+        fail(ErrorCode::usage, "{}: its data is null or not aligned to 16 bytes", what);
 }
 
 // Bits to the right of the image become 0, as every mask requires.

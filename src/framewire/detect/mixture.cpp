@@ -451,7 +451,7 @@ const ParameterFields<MixtureParameters>& mixture_fields() {
         parameter_field(&P::shadows, {.name = "shadows", .help = "distinguish shadows from moving objects"}),
         parameter_field(&P::shadow_threshold,
                         real("shadow_threshold", "how dark a shadow may be, as a share of the background", 0, 1)),
-        parameter_field(&P::learning_rate, real("learning_rate", "0 to 1; -1 is automatic, by the history", -1, 1)),
+        parameter_field(&P::learning_rate, real("learning_rate", "0 to 1; -1: derived from the history", -1, 1)),
         parameter_field(&P::learn_every, {.name = "learn_every",
                                           .help = "each row learns from one of this many frames, in turn",
                                           .minimum = 1,

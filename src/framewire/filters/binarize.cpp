@@ -683,14 +683,13 @@ const ParameterFields<BinarizeSettings>& binarize_fields() {
                  "documents; fixed: level"}),
         parameter_field<S>([](auto& all) -> auto& { return all.binarize.level; },
                            {.name = "level", .help = "the threshold of method=fixed", .maximum = 255}),
-        parameter_field<S>(
-            [](auto& all) -> auto& { return all.sauvola.window; },
-            {.name = "window",
-             .help = "side of the square around each pixel that method=document (to 63) and method=sauvola "
-                     "look at; wider than a stroke",
-             .minimum = 3,
-             .maximum = max_sauvola_window,
-             .odd_only = true}),
+        parameter_field<S>([](auto& all) -> auto& { return all.sauvola.window; },
+                           {.name = "window",
+                            .help = "side of the square around each pixel for method=document (up to 63) and "
+                                    "method=sauvola; should be wider than a stroke",
+                            .minimum = 3,
+                            .maximum = max_sauvola_window,
+                            .odd_only = true}),
         parameter_field<S>([](auto& all) -> auto& { return all.sauvola.k; },
                            {.name = "k",
                             .help = "for method=sauvola: larger values leave less black in areas of low contrast",

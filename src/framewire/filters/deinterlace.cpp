@@ -240,7 +240,7 @@ FilterInfo deinterlace_info() {
                  .default_value = "top",
                  .choices = {"top", "bottom"}},
                 {.name = "threshold",
-                 .help = "a pixel that changes by more has moved",
+                 .help = "a pixel has moved if it changes by more",
                  .type = Type::integer,
                  .default_value = "10",
                  .minimum = 0,

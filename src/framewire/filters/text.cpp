@@ -364,7 +364,7 @@ TextTemplate::TextTemplate(std::string_view text) {
         if (most_characters > max_text_characters) break;
     }
     if (most_characters > max_text_characters)
-        fail(ErrorCode::usage, "the text is too long: at most {} characters, its tokens filled in",
+        fail(ErrorCode::usage, "the text is too long: at most {} characters after its tokens are filled in",
              max_text_characters);
     filled_.reserve(most_characters);
 }
@@ -695,7 +695,7 @@ Glyph draw(const Face& face, FT_UInt index, const FontFile& font, std::vector<st
     const auto& bitmap = slot.bitmap;
     const auto bytes = std::size_t{bitmap.width} * bitmap.rows;
     if (bytes > 0 && bitmap.pixel_mode != FT_PIXEL_MODE_GRAY)
-        fail(ErrorCode::usage, "the font '{}' has glyphs that are no plain outlines", font.path);
+        fail(ErrorCode::usage, "the font '{}' has glyphs that are not plain outlines", font.path);
     if (bitmap.width > 0xFFFF || bitmap.rows > 0xFFFF || bytes > max_coverage_bytes - coverage.size())
         fail(ErrorCode::usage, "the text's glyphs would take more than {} MiB at this size", max_coverage_bytes >> 20);
     const Glyph glyph{static_cast<std::uint32_t>(coverage.size()),

@@ -56,7 +56,7 @@ A window of even size covers the offsets `-size / 2` to `size / 2 - 1`. Its weig
 - `G = 255 sin(pi f)`
 - `R = 255 sin(pi f - pi / 2)`,
 
-each held to 0..255 and rounded to nearest. This is section 4 of the [report](../reports.md) of 2022. Its text divides by 765, as
+each clamped to 0..255 and rounded to nearest. This is section 4 of the [report](../reports.md) of 2022. Its text divides by 765, as
 here; its CPU code divides by 510.)"},
     {"mosaic",
      R"(Each cell becomes the mean of its pixels, channel by channel, rounded to nearest, half up. Cells at the right and lower edge that
@@ -110,9 +110,10 @@ std::string filter_page(const FilterInfo& filter) {
                        "\nAdjacent filters of a chain that work on single pixels run as one pass, including this one "
                        "if its parameters allow.\n");
     if (filter.window)
-        fmt::format_to(out,
-                       "\nAlone, or beside filters that move pixels and scale, it works on decoded planes as they are "
-                       "([more](../outputs.md)).\n");
+        fmt::format_to(
+            out,
+            "\nAlone, or combined with filters that move pixels or scale, it works directly on decoded planes "
+            "([more](../outputs.md)).\n");
     fmt::format_to(out, "\n[All filters](README.md)\n");
     return page;
 }
@@ -120,9 +121,9 @@ std::string filter_page(const FilterInfo& filter) {
 std::string filter_index(std::span<const FilterInfo> filters) {
     std::string page =
         "# Filters\n\n"
-        "Written by `scripts/filter-docs.sh` from what the program itself knows (`framewire filters`); the pictures "
-        "are its own\n"
-        "synthetic camera's. How much of a difference stream they save is in [noise-saved.md](noise-saved.md).\n\n"
+        "Written by `scripts/filter-docs.sh` from the output of `framewire filters`; the pictures show the synthetic "
+        "camera.\n"
+        "[noise-saved.md](noise-saved.md) shows how much of a difference stream the filters save.\n\n"
         "| filter | |\n|---|---|\n";
     for (const auto& filter : filters)
         fmt::format_to(std::back_inserter(page), "| [{0}]({0}.md) | {1} |\n", filter.name, table_cell(filter.summary));
