@@ -274,7 +274,7 @@ Option& Option::within(double least, double most) { return hold_to(*option_, lea
 Option& Option::positive() {
     auto numbers = any_number<std::int64_t>();
     numbers.minimum = 1;
-    return hold_to(*option_, numbers, "a whole number from 1 on"), *this;
+    return hold_to(*option_, numbers, "a whole number of at least 1"), *this;
 }
 Option& Option::check(const std::function<std::string(const std::string&)>& problem) {
     return option_->check(problem), *this;

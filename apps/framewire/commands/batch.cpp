@@ -67,7 +67,7 @@ void report(const jobs::BatchResult& result) {
             if (const auto count = result.count(end, parts); count > 0) what += fmt::format(", {} {}", count, words);
         };
         add(End::was_done, "done before");
-        add(End::kept, "kept as they were (-n)");
+        add(End::kept, "left unchanged (-n)");
         add(End::stopped, "stopped or not started");
         add(End::failed, "failed");
         return what;
@@ -160,7 +160,7 @@ bool is_of_many(const BatchFlags& flags, const std::string& output, jobs::InputO
         fail(ErrorCode::usage, "-i selects several files; write the results to a folder with -o FOLDER/");
     if (flags.jobs > 1 || !flags.ending.empty() || flags.cutting.seconds > 0 || !flags.shard.empty() || flags.shards)
         fail(ErrorCode::usage,
-             "--jobs, --ending, --segment, --shard and --shards are for several files and need -o FOLDER/");
+             "--jobs, --ending, --segment, --shard and --shards apply to several files and require -o FOLDER/");
     options.source = inputs.front();
     return false;
 }
@@ -190,7 +190,7 @@ std::string ItemRequest::in_folder(const std::string& option, const std::string&
                                    const std::string& name) const {
     if (folder.empty()) return {};
     if (!is_folder_name(folder))
-        fail(ErrorCode::usage, "{} {} is not a folder name; several files need one for their results: {}/", option,
+        fail(ErrorCode::usage, "{} {} is not a folder name; the results of several files need a folder: {}/", option,
              folder, folder);
     const std::filesystem::path path(name);
     if (segment) return fmt::format("{}/{}{}{}", parts_folder, part, option, path.extension().native());
@@ -205,7 +205,7 @@ std::string ItemRequest::sink_in_folder(const std::string& option, const std::st
 // Checks the options, makes the work items and runs the batch.
 void make_many(const Command& command, const BatchFlags& flags, CommonOptions& common, const std::string& folder,
                const ManyJobs& jobs, const std::stop_token& stop) {
-    if (common.times) fail(ErrorCode::usage, "--times measures a single file; it cannot be used with several");
+    if (common.times) fail(ErrorCode::usage, "--times measures a single file; it cannot be used with several inputs");
     jobs::BatchOptions options{.job = common.job(stop),
                                .folder = folder,
                                .version = fmt::format("{}, {}", FRAMEWIRE_VERSION, media_libraries()),

@@ -55,7 +55,8 @@ void run_bench_where_named(int argc, char** argv) {
 // Declares the subcommand for the help only; run_bench_where_named() executes it.
 void add_bench(CommandLine& program, Action&) {
     auto command = program.subcommand(
-        bench_name, "Measures this machine: operations, the reports' experiments, peers, whole jobs, limits");
+        bench_name,
+        "Benchmarks this machine: operations, the reports' experiments, other libraries, whole jobs, limits");
     const auto arguments = std::make_shared<std::vector<std::string>>();
     command.option("arguments", *arguments, "groups, suites and options: see 'framewire bench --help'")
         .type_name("ARGUMENT");

@@ -58,7 +58,7 @@ std::string_view records_ending(RecordFormat format) {
 // Runs the detector on many files.
 void detect_many(const Command& command, DetectFlags& flags, const std::stop_token& stop) {
     if (!flags.steps.folder.empty())
-        fail(ErrorCode::usage, "--steps works on a single file; it cannot be used with several");
+        fail(ErrorCode::usage, "--steps works on a single file; it cannot be used with several inputs");
     const auto item = [&](const ItemRequest& request) {
         auto options = flags.options(stop);
         const auto name = request.input.name + std::string(records_ending(options.format));
@@ -85,8 +85,7 @@ void detect(const Command& command, DetectFlags& flags, const std::stop_token& s
     log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} objects", figures.frames, figures.seconds, figures.fps,
              figures.drops, result.objects);
     show_times(flags.common, figures);
-    if (result.left_out > 0)
-        log_warning("{} further objects were dropped in frames that had too many", result.left_out);
+    if (result.left_out > 0) log_warning("{} more objects were dropped from frames that had too many", result.left_out);
 }
 
 }  // namespace
@@ -104,13 +103,14 @@ void add_detect(CommandLine& program, Action& chosen) {
         .type_name("FILE|FOLDER/");
     command.option("--format", flags->format, "record format: JSON lines, COCO JSON or MOT challenge text")
         .one_of({"jsonl", "coco", "mot"});
-    const auto annotate =
-        command.option("--annotate", flags->annotate, "write the frames with boxes, to an output like that of run's -o")
-            .type_name("DST");
+    const auto annotate = command
+                              .option("--annotate", flags->annotate,
+                                      "write the frames with boxes drawn; accepts the same outputs as run's -o")
+                              .type_name("DST");
     add_no_audio(command, flags->no_audio).needs(annotate);
     command
         .option("--mask", flags->mask,
-                "write the masks, white where something moves, to an output like that of run's -o")
+                "write the masks (white where something moves); accepts the same outputs as run's -o")
         .type_name("DST");
     command
         .option("--labels", flags->labels,

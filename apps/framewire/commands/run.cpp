@@ -48,8 +48,8 @@ void run_many(const Command& command, RunFlags& flags, const std::stop_token& st
         fail(ErrorCode::usage, "--segment and --segment-time cannot be combined");
     if (flags.segments.seconds > 0)
         fail(ErrorCode::usage,
-             "--segment-time names outputs by time; it cannot be used with several inputs, whose outputs are named "
-             "after them");
+             "--segment-time names outputs by time, but the outputs of several inputs are named after the inputs; use "
+             "a single input");
     const auto item = [&](const ItemRequest& request) {
         auto options = flags.options(stop);
         const auto name = flags.many.video_name(request.input);

@@ -125,7 +125,7 @@ void check(const ViewFlags& flags) {
     for (const auto& url : flags.urls) net::parse_stream_address(url);
     const bool of_one = flags.no_window || !flags.output.empty() || !flags.common.statistics_path.empty();
     if (of_one)
-        fail(ErrorCode::usage, "--no-window, -o and --stats are for a single stream, but {} are viewed",
+        fail(ErrorCode::usage, "--no-window, -o and --stats require a single stream, but {} were given",
              flags.urls.size());
 }
 

@@ -65,9 +65,9 @@ jobs::JobOptions CommonOptions::job(std::stop_token stop) const {
 }
 
 void add_times_option(Command& command, CommonOptions& options) {
-    command.flag(
-        "--times", options.times,
-        "measure each step, with a table on standard error and in --stats; on a GPU this serializes the steps");
+    command.flag("--times", options.times,
+                 "measure each step; prints a table to standard error and adds it to --stats; on a GPU, the steps then "
+                 "run one after the other");
 }
 
 void add_rate_option(Command& command, CommonOptions& options, jobs::InputOptions& input) {
@@ -91,7 +91,7 @@ void add_common_options(Command& command, CommonOptions& options) {
     command.option("--backend", options.backend, "where filters run; auto uses a GPU if there is one")
         .one_of({"auto", "cpu", "cuda"});
     command.option("--frames", options.frames, "end after this number of frames").positive().type_name("N");
-    command.option("--threads", options.threads, "CPU threads of the filters; 0 uses all of the machine's")
+    command.option("--threads", options.threads, "CPU threads for the filters; 0: as many as the machine has")
         .within(0, 1024)
         .type_name("N");
     const auto replace = command.flag("-y,--replace", options.replace, "replace existing outputs");
@@ -100,7 +100,7 @@ void add_common_options(Command& command, CommonOptions& options) {
         .type_name("FILE.json");
     command.option("--progress", options.progress, "progress on standard error; auto draws a bar on a terminal")
         .one_of({"auto", "bar", "json", "none"});
-    command.option("--log-level", options.log_level, "least serious messages to show")
+    command.option("--log-level", options.log_level, "lowest level of messages to show")
         .one_of({"trace", "debug", "info", "warning", "error", "off"});
 }
 

@@ -24,7 +24,7 @@ void add_screen_options(Command& command, ScreenOptions& options) {
     command.option("--snapshots", options.folder, "folder where the keys s and r save pictures and recordings")
         .check(problem_with_folder)
         .type_name("FOLDER");
-    command.option("--record-as", options.ending, "format of the key r's recordings: mkv (lossless) or mp4")
+    command.option("--record-as", options.ending, "format of recordings made with the key r: mkv (lossless) or mp4")
         .one_of({"mkv", "mp4"});
 }
 

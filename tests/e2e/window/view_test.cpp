@@ -201,7 +201,7 @@ TEST_F(ViewWindow, WaitsForMissingCameras) {
 TEST(ViewWindowRefusal, ReportsTheReason) {
     const auto both = run_framewire({"view", "--no-window", "tcp://127.0.0.1:1", "tcp://127.0.0.1:2"});
     EXPECT_EQ(both.code, 2);
-    EXPECT_NE(both.err.find("are for a single stream, but 2 are viewed"), std::string::npos) << both.err;
+    EXPECT_NE(both.err.find("require a single stream, but 2 were given"), std::string::npos) << both.err;
     EXPECT_EQ(run_framewire({"view", "tcp://127.0.0.1:1", "nonsense"}).code, 2);
     EXPECT_EQ(run_framewire({"view", "--record-as", "exe", "tcp://127.0.0.1:1"}).code, 2);
     std::vector<std::string> many{"view"};

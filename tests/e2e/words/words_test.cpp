@@ -72,8 +72,8 @@ TEST(Words, SuggestOurNamesForFfmpegNames) {
 
 TEST(Words, QuoteInvalidNumbers) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
-        {{"--frames", "ten"}, "--frames: 'ten' is not a whole number; allowed: a whole number from 1 on"},
-        {{"--frames", "0"}, "--frames: '0' is out of range; allowed: a whole number from 1 on"},
+        {{"--frames", "ten"}, "--frames: 'ten' is not a whole number; allowed: a whole number of at least 1"},
+        {{"--frames", "0"}, "--frames: '0' is out of range; allowed: a whole number of at least 1"},
         {{"--frames", "99999999999999999999"}, "--frames: '99999999999999999999' is out of range"},
         {{"--frames="}, "--frames needs N"},
         {{"--threads", "5000"}, "--threads: '5000' is out of range; allowed: a whole number from 0 to 1024"},

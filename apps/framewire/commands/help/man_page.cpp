@@ -52,7 +52,7 @@ an internal error
 an error of input or output
 .TP
 .B 78
-not possible here: no GPU, no memory, not built in
+not possible here: no GPU, not enough memory, or not built in
 .TP
 .BI 128+ N
 ended by signal

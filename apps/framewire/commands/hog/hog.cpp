@@ -43,7 +43,7 @@ bool makes_many(HogFlags& flags, bool people) {
 
 void add_hog(CommandLine& program, Action& chosen) {
     auto command = program.subcommand(
-        "hog", "Computes histograms of oriented gradients for NumPy, detects people with them, trains models");
+        "hog", "Computes histograms of oriented gradients for NumPy, detects people and trains models");
     const auto flags = std::make_shared<AllFlags>();
     add_batch_options(command, flags->many, flags->input);
     const auto input = command["--input"].required(false);
@@ -115,7 +115,7 @@ void add_hog(CommandLine& program, Action& chosen) {
         if (flags->json && flags->output == "-")
             fail(ErrorCode::usage, "-o and --json both write to standard output; only one of them can");
         if (many && steps.given())
-            fail(ErrorCode::usage, "--steps works on a single file; it cannot be used with several");
+            fail(ErrorCode::usage, "--steps works on a single file; it cannot be used with several inputs");
         if (many) return describe_many(command, *flags, flags->describe, stop.get_token());
         describe(*flags, flags->describe, stop.get_token());
     });

@@ -80,8 +80,8 @@ void add_people_options(Command& command, PeopleFlags& flags) {
             .type_name("MODEL");
     const auto annotate = command
                               .option("--annotate", flags.annotate,
-                                      "with --people: write the frames with boxes and scores, to an output like that "
-                                      "of run's -o; images of a folder as .png into another folder")
+                                      "with --people: write the frames with boxes and scores; accepts the same outputs "
+                                      "as run's -o; for a folder of images, another folder for .png files")
                               .type_name("DST|DIR/")
                               .needs(people);
     add_no_audio(command, flags.no_audio).needs(annotate);

@@ -132,7 +132,8 @@ void train_model(HogFlags& flags, const TrainFlags& train, const std::stop_token
         fail(ErrorCode::config, "--train runs on the CPU and does not support --backend cuda");
     if (flags.json && train.curve == "-")
         fail(ErrorCode::usage, "--curve and --json both write to standard output; only one of them can");
-    if (flags.output.empty() || flags.output == "-") fail(ErrorCode::usage, "--train needs -o, the file for the model");
+    if (flags.output.empty() || flags.output == "-")
+        fail(ErrorCode::usage, "--train requires -o, the file for the model");
     jobs::TrainJob job(options_of(flags, train, stop));
     if (const auto trained = job.run()) report(flags, train, job, *trained);
 }

@@ -124,7 +124,7 @@ void WindowThread::run(const std::function<void()>& work) {
         if (auto failure = std::exchange(all.failure, nullptr)) std::rethrow_exception(failure);
         if (!all.lost) return;
     }
-    fail(ErrorCode::io, "the display was lost, and with it the window");
+    fail(ErrorCode::io, "the window closed because the display was lost");
 }
 
 // RTLD_NOLOAD finds Xlib only if SDL has already loaded it.
