@@ -277,7 +277,7 @@ void PictureConverter::prepare(const Side& from, const Side& to) {
 
     state.context.reset(sws_alloc_context());
     auto* context = state.context.get();
-    if (!context) fail(ErrorCode::config, "no memory for a colour converter");
+    if (!context) fail(ErrorCode::config, "not enough memory for a colour converter");
     const auto set = [&](const char* option, std::int64_t value) { av_opt_set_int(context, option, value, 0); };
     set("srcw", from.width);
     set("srch", from.height);
@@ -409,7 +409,7 @@ std::shared_ptr<const NativeFrame> DecodedPicture::moved(const PixelMove& move, 
         moves[at].outside = gray_pixel(outside[at]);
     }
     auto to = make_frame(static_cast<AVPixelFormat>(frame_->format), move.to.width, move.to.height);
-    if (av_frame_copy_props(to.get(), frame_.get()) < 0) fail(ErrorCode::config, "no memory for a picture");
+    if (av_frame_copy_props(to.get(), frame_.get()) < 0) fail(ErrorCode::config, "not enough memory for a picture");
     for (int plane = 0; plane < info->planes(); ++plane) {
         const auto& own = moves[static_cast<std::size_t>(plane)];
         const Shape from{1, info->plane_rows(plane), static_cast<int>(info->plane_row_bytes(plane)), 1};

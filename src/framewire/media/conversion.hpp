@@ -31,7 +31,7 @@ using FramePointer = std::unique_ptr<AVFrame, FreeFrame>;
 /// Allocates a frame without a picture. Throws Error{config} if memory is exhausted.
 inline FramePointer make_frame() {
     FramePointer frame(av_frame_alloc());
-    if (!frame) fail(ErrorCode::config, "no memory for a frame");
+    if (!frame) fail(ErrorCode::config, "not enough memory for a frame");
     return frame;
 }
 
@@ -43,7 +43,7 @@ inline FramePointer make_frame(AVPixelFormat format, int width, int height) {
     frame->width = width;
     frame->height = height;
     if (av_frame_get_buffer(frame.get(), 0) < 0)
-        fail(ErrorCode::config, "no memory for a picture of {}x{}", width, height);
+        fail(ErrorCode::config, "not enough memory for a picture of {}x{}", width, height);
     return frame;
 }
 

@@ -197,7 +197,7 @@ std::string first_line(const std::string& path) {
 // Returns the value of an environment variable. Throws Error{no_input} if it does not exist.
 std::string variable(const std::string& name) {
     const char* value = std::getenv(name.c_str());
-    if (!value) fail(ErrorCode::no_input, "the environment has no variable {}", name);
+    if (!value) fail(ErrorCode::no_input, "the environment variable {} is not set", name);
     return value;
 }
 

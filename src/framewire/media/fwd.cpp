@@ -197,7 +197,7 @@ bool is_fwd(const std::string& path) {
 SourceKind fwd_source() {
     return {.name = "fwd",
             .form = "PATH",
-            .summary = "a recording of the difference stream, .fwd; also an unfinished one of any name",
+            .summary = "a recording of the difference stream (.fwd); an unfinished one may have any name",
             .endings = {".fwd"},
             .examples = {"camera.fwd"},
             .has_path = true,

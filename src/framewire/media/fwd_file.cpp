@@ -253,7 +253,7 @@ bool is_frame_head_whole(ByteSpan head, ByteSpan directory) {
 // which is 0 for a constant rate.
 void IndexWriter::add(std::int64_t bytes, std::int64_t ticks, bool whole) {
     if (frames_ == std::numeric_limits<std::uint32_t>::max())
-        fail(ErrorCode::io, "a .fwd file has room for {} frames", frames_);
+        fail(ErrorCode::io, "a .fwd file can hold at most {} frames", frames_);
     const auto step = ticks - last_ticks_;
     put_number(static_cast<std::uint64_t>(bytes) * 2 + (whole ? 1 : 0), entries_);
     put_number(folded(step - last_step_), entries_);
@@ -677,8 +677,7 @@ std::int64_t Writer::ticks_of(const FrameTime& time) {
         seconds = next_s;
     }
     const double ticks = std::max(seconds / unit_s, static_cast<double>(last_ticks_ + 1));
-    if (ticks > static_cast<double>(max_ticks))
-        fail(ErrorCode::io, "{}: there is no room for later times", file_.name());
+    if (ticks > static_cast<double>(max_ticks)) fail(ErrorCode::io, "{} cannot hold later times", file_.name());
     return std::max<std::int64_t>(std::llround(ticks), last_ticks_ + 1);
 }
 
@@ -689,7 +688,7 @@ void Writer::write(ByteSpan packed, const FrameTime& time) {
         (frames_ == 0 && !is_picture(packed)))
         fail(ErrorCode::internal, "{} did not receive a keyframe first", file_.name());
     if (frames_ == std::numeric_limits<std::uint32_t>::max())
-        fail(ErrorCode::io, "{} has no room for more than {} frames", file_.name(), frames_);
+        fail(ErrorCode::io, "{} cannot hold more than {} frames", file_.name(), frames_);
     if (frames_ == 0) begin(time);
     const FrameHead head{.number = frames_, .ticks = ticks_of(time), .whole = is_picture(packed)};
     record_.clear();

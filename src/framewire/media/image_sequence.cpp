@@ -294,7 +294,8 @@ std::unique_ptr<Source> open_images_source(const std::string& text, std::vector<
 std::unique_ptr<Source> open_sequence_source(const std::string& text, const SequencePattern& pattern, OpenImage open,
                                              const SourceOptions& options) {
     const auto numbers = pattern.existing();
-    if (numbers.empty()) fail(ErrorCode::no_input, "{}: no such image, for example {}", text, pattern.path(0));
+    if (numbers.empty())
+        fail(ErrorCode::no_input, "{}: no image has a name of this form, such as {}", text, pattern.path(0));
     // This cannot overflow, even if the largest possible number exists.
     const auto missing = (numbers.back() - numbers.front()) - (static_cast<std::int64_t>(numbers.size()) - 1);
     if (missing > 0)

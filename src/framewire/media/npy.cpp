@@ -75,7 +75,7 @@ void NpyFile::append(const void* values, std::size_t count, NpyValues kind) {
     if (count != count_of(shape_))
         fail(ErrorCode::usage, "{} needs arrays of {} values, not {}", file_.name(), count_of(shape_), count);
     if (!grows_ && arrays_ > 0)
-        fail(ErrorCode::usage, "{} has room for one array, but there is a second one", file_.name());
+        fail(ErrorCode::usage, "{} can hold one array, but there is a second one", file_.name());
     file_.write(values, array_bytes());
     ++arrays_;
 }

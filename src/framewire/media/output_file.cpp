@@ -163,7 +163,7 @@ void OutputFile::open_directly(bool named_pipe) {
         descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
         if (descriptor_ >= 0) break;
         if (!named_pipe || (errno != ENXIO && errno != EINTR)) fail_io("open");
-        if (options_.stop.stop_requested()) fail(ErrorCode::io, "stopped while nobody read {}", name_);
+        if (options_.stop.stop_requested()) fail(ErrorCode::io, "stopped before a reader opened {}", name_);
         ::poll(nullptr, 0, stop_poll_ms);
     }
     ::fcntl(descriptor_, F_SETFL, ::fcntl(descriptor_, F_GETFL) & ~O_NONBLOCK);
@@ -254,7 +254,7 @@ void OutputFile::wait_until_writable() {
         if (!options_.stop.stop_requested())
             since = Clock::now();
         else if (milliseconds_since(since) > 1000)
-            fail(ErrorCode::io, "stopped while nobody read {}", name_);
+            fail(ErrorCode::io, "stopped before a reader opened {}", name_);
     }
 }
 

@@ -408,7 +408,7 @@ private:
     FramePointer new_frame() const {
         auto frame = described_frame();
         frame->buf[0] = av_buffer_pool_get(pool_.get());
-        if (!frame->buf[0]) fail(ErrorCode::config, "no memory for a picture of {}", file_.name());
+        if (!frame->buf[0]) fail(ErrorCode::config, "not enough memory for a picture of {}", file_.name());
         frame->data[0] = frame->buf[0]->data;
         av_image_fill_arrays(frame->data, frame->linesize, frame->buf[0]->data, header_.format, header_.width,
                              header_.height, 1);
@@ -534,7 +534,7 @@ SourceKind standard_input_source() {
 SourceKind y4m_source() {
     return {.name = "y4m",
             .form = "PATH",
-            .summary = "y4m, and whatever comes through a named pipe",
+            .summary = "y4m, and any data from a named pipe",
             .endings = {".y4m"},
             .examples = {"clip.y4m"},
             .has_path = true,
@@ -725,7 +725,7 @@ private:
 // Opens a raw file. Size, format and rate come from the parameters, because the file has no header.
 std::unique_ptr<Source> open_raw_source(const SourceCall& call, const SourceOptions& options) {
     const auto& values = call.values;
-    if (call.path.empty()) fail(ErrorCode::usage, "{} has no path; the form is {}", call.text, call.kind->form);
+    if (call.path.empty()) fail(ErrorCode::usage, "{} has no path; expected {}", call.text, call.kind->form);
     const auto [width, height] = values.size("size");
     const std::string format = values.has("format")           ? values.text("format")
                                : call.path.ends_with(".gray") ? "gray"

@@ -453,7 +453,7 @@ SourceKind stream_source() {
 SourceKind network_source() {
     return {.name = "network",
             .form = "rtsp://..., http://..., udp://..., srt://...",
-            .summary = "a network source; reconnects with growing pauses after a loss",
+            .summary = "a network source; after a loss, it reconnects with increasing delays",
             .examples = {"rtsp://camera.local/stream"},
             .has_path = true,
             .may_be_away = true,
@@ -512,7 +512,7 @@ SourceKind png_source() {
 SourceKind image_source() {
     return {.name = "image",
             .form = "PATH",
-            .summary = "an image, read by libtiff or FFmpeg's demuxers of images",
+            .summary = "an image, read by libtiff or FFmpeg's image demuxers",
             .endings = {".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".pgm", ".ppm", ".pnm"},
             .examples = {"photo.jpg"},
             .has_path = true,

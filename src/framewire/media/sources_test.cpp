@@ -103,7 +103,7 @@ TEST(SourceRegistry, SuggestsTheNearestName) {
     EXPECT_EQ(refusal("synth:noise=51"),
               "synth: noise '51' is out of range; allowed: a number from 0 to 50 with up to 3 decimals");
     EXPECT_EQ(refusal("raw:a.bgr"), "raw needs 'size', WIDTHxHEIGHT with sides of 1 to 16384 pixels");
-    EXPECT_NE(refusal("raw::size=2x2").find("has no path; the form is raw:PATH"), std::string::npos);
+    EXPECT_NE(refusal("raw::size=2x2").find("has no path; expected raw:PATH"), std::string::npos);
     EXPECT_NE(refusal("synht:size=64x48", ErrorCode::no_input).find("no such file; did you mean 'synth:'?"),
               std::string::npos);
     EXPECT_EQ(refusal("/no/such/a.mp4", ErrorCode::no_input), "/no/such/a.mp4: no such file");

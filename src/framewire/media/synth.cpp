@@ -1078,7 +1078,7 @@ SourceKind synth_source() {
                         .maximum = 0x1p40,
                         .optional = true},
                        {.name = "truth",
-                        .help = "file for the true boxes of its objects, one JSON line per frame",
+                        .help = "file for the ground-truth boxes of its objects, one JSON line per frame",
                         .type = Type::text,
                         .optional = true}},
         .examples = {"synth", "synth:size=640x360:fps=30:objects=3:seed=7:truth=truth.jsonl"},

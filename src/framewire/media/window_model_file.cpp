@@ -302,7 +302,8 @@ std::vector<float> parse_text(std::string_view text, const std::string& name) {
             const auto word = text.substr(0, text.find_first_of("#, \t\r\n"));
             const auto number = parse_number(word);
             if (!number)
-                fail(ErrorCode::no_input, "{} is not a model: line {} has something that is not a number", name, line);
+                fail(ErrorCode::no_input, "{} is not a model: line {} contains something other than a number", name,
+                     line);
             numbers.push_back(static_cast<float>(*number));
             text.remove_prefix(word.size());
         }

@@ -221,7 +221,7 @@ Companions::BsfPointer Companions::adts_filter(const Stream& stream) const {
             if (!header) return nullptr;
             auto& parameters = *first->par_in;
             parameters.extradata = static_cast<std::uint8_t*>(av_mallocz(bytes + AV_INPUT_BUFFER_PADDING_SIZE));
-            if (!parameters.extradata) fail(ErrorCode::config, "no memory for the header of sound");
+            if (!parameters.extradata) fail(ErrorCode::config, "not enough memory for the header of sound");
             std::copy_n(header, bytes, parameters.extradata);
             parameters.extradata_size = static_cast<int>(bytes);
             return make(parameters);
@@ -297,7 +297,7 @@ void Companions::add_chapters(AVFormatContext& output, double seconds) const {
     const auto& format = demuxer_->format();
     if (format.nb_chapters == 0) return;
     output.chapters = static_cast<AVChapter**>(av_calloc(format.nb_chapters, sizeof(AVChapter*)));
-    if (!output.chapters) fail(ErrorCode::config, "no memory for chapters");
+    if (!output.chapters) fail(ErrorCode::config, "not enough memory for chapters");
     for (unsigned index = 0; index < format.nb_chapters; ++index) {
         const auto& chapter = *format.chapters[index];
         const double tick_seconds = av_q2d(chapter.time_base);
@@ -308,7 +308,7 @@ void Companions::add_chapters(AVFormatContext& output, double seconds) const {
             chapter.end == AV_NOPTS_VALUE ? last : std::min<std::int64_t>(last, av_sat_sub64(chapter.end, shift));
         if (start >= end) continue;
         auto* copy = static_cast<AVChapter*>(av_mallocz(sizeof(AVChapter)));
-        if (!copy) fail(ErrorCode::config, "no memory for a chapter");
+        if (!copy) fail(ErrorCode::config, "not enough memory for a chapter");
         output.chapters[output.nb_chapters++] = copy;
         copy->id = chapter.id;
         copy->time_base = chapter.time_base;

@@ -59,7 +59,7 @@ VideoEncoder::VideoEncoder(const EncoderChoice& choice, const Frames& frames, in
     coding_ = coding_for(encoder, format, shape.height, frames.facts);
 
     context_.reset(avcodec_alloc_context3(&encoder));
-    if (!context_) fail(ErrorCode::config, "no memory for an encoder");
+    if (!context_) fail(ErrorCode::config, "not enough memory for an encoder");
     auto& context = *context_;
     context.width = shape.width;
     context.height = shape.height;
@@ -131,7 +131,7 @@ void VideoEncoder::encode_own(const AVFrame& picture, std::int64_t pts, const De
         frame_->linesize[plane] = picture.linesize[plane];
         if (!picture.buf[plane]) continue;
         frame_->buf[plane] = av_buffer_ref(picture.buf[plane]);
-        if (!frame_->buf[plane]) fail(ErrorCode::config, "no memory for a picture");
+        if (!frame_->buf[plane]) fail(ErrorCode::config, "not enough memory for a picture");
     }
     tag_as_encoded(*frame_);
     send(pts, deliver);
@@ -157,7 +157,7 @@ void VideoEncoder::encode_planes(const std::shared_ptr<const YuvPicture>& pictur
     };
     frame_->buf[0] = av_buffer_create(frame_->data[0], static_cast<std::size_t>(picture->bytes()), release, held.get(),
                                       AV_BUFFER_FLAG_READONLY);
-    if (!frame_->buf[0]) fail(ErrorCode::config, "no memory for a picture");
+    if (!frame_->buf[0]) fail(ErrorCode::config, "not enough memory for a picture");
     static_cast<void>(held.release());  // now owned by the AVBuffer
     tag_as_encoded(*frame_);
     send(pts, deliver);
@@ -372,7 +372,7 @@ EncoderChoice EncoderChoice::from(const ParameterValues& values, const std::stri
     if (values.has("gop")) choice.gop = static_cast<int>(values.integer("gop"));
     if (values.has("pixels")) choice.pixels = values.text("pixels");
     if (values.has("quality")) choice.quality = static_cast<int>(values.integer("quality"));
-    if (choice.crf && choice.bitrate) fail(ErrorCode::usage, "crf and bitrate exclude each other");
+    if (choice.crf && choice.bitrate) fail(ErrorCode::usage, "crf and bitrate cannot be combined");
     return choice;
 }
 
@@ -488,7 +488,7 @@ HardwareFrames::HardwareFrames(AVCodecContext& context) {
              context.codec->name, ffmpeg_error(error));
     device_.reset(device);
     frames_.reset(av_hwframe_ctx_alloc(device));
-    if (!frames_) fail(ErrorCode::config, "no memory for an encoder");
+    if (!frames_) fail(ErrorCode::config, "not enough memory for an encoder");
     auto& frames = *reinterpret_cast<AVHWFramesContext*>(frames_->data);
     frames.format = AV_PIX_FMT_VAAPI;
     frames.sw_format = AV_PIX_FMT_NV12;

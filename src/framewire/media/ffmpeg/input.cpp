@@ -362,7 +362,7 @@ void FfmpegInput::open_decoder() {
 
     codec = &decoder_with_alpha(*codec, *stream_);
     decoder_.reset(avcodec_alloc_context3(codec));
-    if (!decoder_) fail(ErrorCode::config, "no memory for a decoder");
+    if (!decoder_) fail(ErrorCode::config, "not enough memory for a decoder");
     if (const int error = avcodec_parameters_to_context(decoder_.get(), &parameters); error < 0)
         fail(ErrorCode::no_input, "cannot decode {}: {}", name_, ffmpeg_error(error));
     decoder_->pkt_timebase = stream_->time_base;
@@ -435,7 +435,8 @@ bool FfmpegInput::begin_again() {
     interrupt_.allow(patience_);
     try {
         open();
-        if (sought_ && !go_to(*sought_)) fail(ErrorCode::source_lost, "{}: it no longer has {:.3f} s", name_, *sought_);
+        if (sought_ && !go_to(*sought_))
+            fail(ErrorCode::source_lost, "{}: the position {:.3f} s no longer exists", name_, *sought_);
     } catch (const Error& error) {
         log_debug("{}", error.what());
         decoder_ = std::move(decoder);

@@ -33,7 +33,7 @@ using PacketPointer = std::unique_ptr<AVPacket, FreePacket>;
 /// Allocates a packet without data. Throws Error{config} if memory is exhausted.
 inline PacketPointer make_packet() {
     PacketPointer packet(av_packet_alloc());
-    if (!packet) fail(ErrorCode::config, "no memory for a packet");
+    if (!packet) fail(ErrorCode::config, "not enough memory for a packet");
     return packet;
 }
 

@@ -277,7 +277,7 @@ void copy_streams(const AVFormatContext& from, const AVFormatContext& written, A
     for (unsigned index = 0; index < std::min(from.nb_streams, written.nb_streams); ++index) {
         const auto& in = *from.streams[index];
         auto* out = avformat_new_stream(&to, nullptr);
-        if (!out) fail(ErrorCode::config, "no memory for a stream");
+        if (!out) fail(ErrorCode::config, "not enough memory for a stream");
         require(avcodec_parameters_copy(out->codecpar, in.codecpar), "copy a stream");
         out->time_base = in.time_base;
         out->avg_frame_rate = in.avg_frame_rate;
