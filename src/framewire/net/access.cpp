@@ -28,7 +28,7 @@ namespace {
 // Returns the refusal for too many failed logins. The reason is "too many", not "not allowed", because an honest viewer
 // behind the same address should try again later.
 ServerError too_many_failures() {
-    return {Refusal::too_many_viewers, fmt::format("{} logins failed from its address within {} s, the limit",
+    return {Refusal::too_many_viewers, fmt::format("{} logins failed from its address within {} s, which is the limit",
                                                    Gate::failures_allowed, Gate::failures_window.count())};
 }
 
@@ -136,7 +136,7 @@ std::string read_secret_file(const std::string& path) {
     // Only regular files are checked, so that pipes and devices cause no warning.
     constexpr mode_t others = S_IRGRP | S_IROTH;
     if (::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) && (about.st_mode & others) != 0)
-        log_warning("{} can be read by other users: chmod 600 {}", path, path);
+        log_warning("{} can be read by other users; restrict it with 'chmod 600 {}'", path, path);
     return text;
 }
 
@@ -198,7 +198,7 @@ std::string read_token_file(const std::string& path) {
 std::string make_token() {
     std::array<std::uint8_t, made_token_bytes> random;
     if (::getentropy(random.data(), random.size()) != 0)
-        fail(ErrorCode::config, "the system has no random numbers for a token: {}", std::strerror(errno));
+        fail(ErrorCode::config, "cannot get random numbers for a token: {}", std::strerror(errno));
     // EVP_EncodeBlock() appends a NUL, which needs one more byte.
     std::string token(made_token_characters + 1, '\0');
     EVP_EncodeBlock(reinterpret_cast<unsigned char*>(token.data()), random.data(), made_token_bytes);

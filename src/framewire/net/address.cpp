@@ -35,7 +35,7 @@ bool is_ipv6(std::string_view text) {
     std::uint16_t port = 0;
     const bool has_port = is_ipv6(host) && read_number(digits, port) == std::errc{};
     if (has_port || is_ipv6(text))
-        fail(ErrorCode::usage, "the address '{}' holds an IPv6 address without brackets: write [{}]:{}", text,
+        fail(ErrorCode::usage, "the address '{}' contains an IPv6 address without brackets: write [{}]:{}", text,
              has_port ? host : text, has_port ? digits : "7878");
     fail(ErrorCode::usage,
          "the address '{}' has several colons: write HOST:PORT, with an IPv6 address in brackets, such as [::1]:7878",

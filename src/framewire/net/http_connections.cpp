@@ -288,8 +288,8 @@ bool HttpConnections::make_room(const HttpConnection& newcomer, bool feeds) {
         if (!loser || rank(*http) < rank(*loser)) loser = http;
     }
     if (!loser || (feeds && counts[loser->peer] <= counts[newcomer.peer] + 1)) return false;
-    refusals_.line_of(loser->peer, "{} cut off: too many {} are under way, most of them its peer's", loser->name,
-                      feeds ? "feeds" : "requests");
+    refusals_.line_of(loser->peer, "{} cut off: too many {} are in progress, most of them from its address",
+                      loser->name, feeds ? "feeds" : "requests");
     close(loser);
     return true;
 }

@@ -291,9 +291,9 @@ std::string path_of(std::string_view text) {
     for (std::size_t begin = 1; begin <= text.size();) {
         const auto end = std::min(text.find('/', begin), text.size());
         const auto part = decoded(text.substr(begin, end - begin));
-        if (part.empty() && end < text.size()) throw Refused{400, "the path has an empty part"};
+        if (part.empty() && end < text.size()) throw Refused{400, "the path has an empty segment"};
         if (part == "." || part == ".." || part.find_first_of("/\\") != part.npos)
-            throw Refused{400, "the path has a part that is not allowed"};
+            throw Refused{400, "the path has a segment that is not allowed"};
         path += "/" + part;
         begin = end + 1;
     }

@@ -90,7 +90,7 @@ void PendingConnections::admit(const PendingPointer& pending) {
                                             : fmt::format("{} connections", limits_.greeting);
     refuse(PendingPointer(loser->second),
            {Refusal::too_many_viewers,
-            who + " are without a hello already, which is the limit; newer ones take precedence"});
+            who + " have not sent a hello yet, which is the limit; newer ones take precedence"});
 }
 
 // Reads the next bytes, into the hello or, after a refusal, into a buffer that nobody reads.
@@ -163,7 +163,7 @@ void PendingConnections::take_hello(const PendingPointer& pending) {
     if (const auto why = gate_.check(pending->connection->peer(), hello.token, loop_.now()))
         refuse(pending, *why);
     else if (!pending->stream.empty() && hello.stream != pending->stream)
-        refuse(pending, {Refusal::bad_request, "its hello asks for another stream than its WebSocket"});
+        refuse(pending, {Refusal::bad_request, "its hello requests a different stream than its WebSocket"});
     else if (const auto why_not = admit_(hello, pending->connection))
         refuse(pending, *why_not);
     else

@@ -150,13 +150,12 @@ TEST(Server, LimitsPendingConnections) {
     std::vector<RawConnection> first, second, third;
     come(first, 20, 1);
     EXPECT_TRUE(eventually([&] { return server.metrics().refused == 16; }));
-    for (int i = 0; i < 16; ++i)
-        expect_reported(first[i], "4 connections from its address are without a hello already");
+    for (int i = 0; i < 16; ++i) expect_reported(first[i], "4 connections from its address have not sent a hello yet");
     come(second, 4, 2);
     come(third, 2, 3);
     for (int i = 16; i < 20; ++i) expect_held(first[i]);
     come(third, 1, 3);
-    expect_reported(first[16], "10 connections are without a hello already");
+    expect_reported(first[16], "10 connections have not sent a hello yet");
     for (int i = 17; i < 20; ++i) expect_held(first[i]);
     for (auto* silent : {&second, &third})
         for (auto& peer : *silent) expect_held(peer);

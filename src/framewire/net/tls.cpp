@@ -333,7 +333,7 @@ KeyPointer read_key(const TlsIdentity& identity) {
     const auto no_password = [](char*, int, int, void*) { return 0; };
     KeyPointer key(PEM_read_bio_PrivateKey(text.get(), nullptr, no_password, nullptr));
     if (!key)
-        fail(ErrorCode::usage, "{}: there is no private key in it (PEM, without a password): {}", identity.key_from,
+        fail(ErrorCode::usage, "{} contains no private key (PEM, without a password): {}", identity.key_from,
              openssl_problem());
     return key;
 }
@@ -360,7 +360,7 @@ SslPointer connection_of(SSL_CTX& context) {
     if (!from_peer || !to_peer) {
         BIO_free(from_peer);
         BIO_free(to_peer);
-        fail(ErrorCode::config, "no memory for a TLS connection");
+        fail(ErrorCode::config, "not enough memory for a TLS connection");
     }
     SSL_set_bio(ssl.get(), from_peer, to_peer);
     return ssl;
@@ -375,7 +375,7 @@ ContextPointer server_context(const TlsIdentity& identity) {
     check_time(*certificates.front(), identity.certificates_from);
     if (X509_check_private_key(certificates.front().get(), key.get()) != 1) {
         ERR_clear_error();
-        fail(ErrorCode::usage, "{}: the key is not that of the certificate in {}", identity.key_from,
+        fail(ErrorCode::usage, "{}: the key does not belong to the certificate in {}", identity.key_from,
              identity.certificates_from);
     }
     bool used = SSL_CTX_use_certificate(context.get(), certificates.front().get()) == 1 &&
@@ -561,8 +561,7 @@ std::vector<CertificatePointer> read_certificates(const TlsIdentity& identity) {
     while (auto* certificate = PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr)) all.emplace_back(certificate);
     ERR_clear_error();  // the end of the text counts as an error
     if (all.empty())
-        fail(ErrorCode::usage, "{}: there is no certificate in it (PEM, BEGIN CERTIFICATE)",
-             identity.certificates_from);
+        fail(ErrorCode::usage, "{} contains no certificate (PEM, BEGIN CERTIFICATE)", identity.certificates_from);
     return all;
 }
 

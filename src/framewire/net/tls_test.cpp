@@ -339,7 +339,7 @@ TEST(TlsIdentity, RejectsMismatchedFilesByName) {
     };
     EXPECT_NO_THROW(check_identity(one));
     refused({.certificates = one.certificates, .key = other.key},
-            "key.pem: the key is not that of the certificate in server.pem");
+            "key.pem: the key does not belong to the certificate in server.pem");
     refused({.certificates = "", .key = one.key}, "server.pem: there is no certificate in it");
     refused({.certificates = one.key, .key = one.key}, "server.pem: there is no certificate in it");
     refused({.certificates = one.certificates, .key = one.certificates}, "key.pem: there is no private key in it");

@@ -108,7 +108,7 @@ TEST(WebSocket, ServesOnlyTheStreamOfItsPath) {
     HttpClient browser(listener.address().port);
     EXPECT_EQ(browser.ask("GET /yard/stream", stream_fields).status, 101);
     browser.say(frame(0x82, text_of(hello_for("roof"))));
-    EXPECT_TRUE(browser.hear_until("its hello asks for another stream than its WebSocket"));
+    EXPECT_TRUE(browser.hear_until("its hello requests a different stream than its WebSocket"));
     expect_code(ErrorCode::no_input, "there is no stream 'attic' here", [&] {
         Client client(StreamAddress{listener.address(), "attic", Scheme::websocket});
     });

@@ -245,7 +245,7 @@ MessageHeader take_header(ByteSpan bytes) {
 // Returns `header`. Throws if its length is not from `least` to `most`.
 MessageHeader within(const MessageHeader& header, std::size_t least, std::size_t most) {
     if (header.length_bytes < least || header.length_bytes > most)
-        fail(ErrorCode::source_lost, "a message of type {} claims {} bytes; {} to {} are possible",
+        fail(ErrorCode::source_lost, "a message of type {} claims {} bytes; allowed: {} to {}",
              static_cast<int>(header.type), header.length_bytes, least, most);
     return header;
 }

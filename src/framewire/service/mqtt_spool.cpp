@@ -161,8 +161,8 @@ SpoolFile::SpoolFile(const std::string& path)
     const bool current = ::stat(path.c_str(), &named) == 0 && named.st_ino == own.st_ino;
     if (locked && regular && current) return;
     ::close(descriptor_);
-    if (!regular) fail(ErrorCode::config, "{} is not a file in which events can be kept", path);
-    fail(ErrorCode::config, "{} is in use: another framewire keeps its events there", path);
+    if (!regular) fail(ErrorCode::config, "{} is not a file that can store events", path);
+    fail(ErrorCode::config, "{} is in use: another framewire process stores its events there", path);
 }
 
 SpoolFile::~SpoolFile() { ::close(descriptor_); }

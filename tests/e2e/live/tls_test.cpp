@@ -101,7 +101,7 @@ TEST(Tls, RefusesMismatchedCertificatesAtTheStart) {
         EXPECT_NE(served.err.find(words), std::string::npos) << served.err;
     };
     refused({"--tls-cert", certificate, "--tls-key", other_key}, 2,
-            other_key + ": the key is not that of the certificate in " + certificate);
+            other_key + ": the key does not belong to the certificate in " + certificate);
     refused({"--tls-cert", expired, "--tls-key", other_key}, 2, expired + ": the certificate has expired");
     refused({"--tls-cert", key, "--tls-key", key}, 2, "there is no certificate in it");
     refused({"--tls-cert", folder / "none", "--tls-key", key}, 66, "cannot be read");

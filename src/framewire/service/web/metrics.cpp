@@ -107,7 +107,8 @@ void add_viewers(MetricLines& lines, const std::vector<CameraStatistics>& camera
     each(lines, cameras, "viewers", "gauge", "Viewers now.", [](const auto& camera) { return camera.viewers.viewers; });
     each(lines, cameras, "viewers_served_total", "counter", "Viewers so far.",
          [](const auto& camera) { return camera.viewers.viewers_total; });
-    each(lines, cameras, "viewers_dropped_total", "counter", "Viewers disconnected: stuck, or the slowest of too many.",
+    each(lines, cameras, "viewers_dropped_total", "counter",
+         "Viewers disconnected because they were stuck or the slowest of too many.",
          [](const auto& camera) { return camera.viewers.dropped; });
     each(lines, cameras, "versions_skipped_total", "counter", "Versions skipped by slow viewers.",
          [](const auto& camera) { return camera.viewers.skipped; });

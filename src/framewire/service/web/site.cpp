@@ -169,7 +169,7 @@ using net::http::Response;
 Response file_response(ShownCamera& shown, const char* type, CameraPictures::File (CameraPictures::*file)()) {
     constexpr int unavailable = 503;
     if (shown.camera->picture_version() == 0)
-        return error_response(unavailable, "camera '" + shown.camera->name() + "' has had no frame yet");
+        return error_response(unavailable, "camera '" + shown.camera->name() + "' has no frame yet");
     return {.content_type = type, .body = (shown.pictures.*file)()};
 }
 
@@ -323,7 +323,7 @@ CameraPictures::File CameraPictures::newest(Newest& kind) {
     const std::lock_guard lock(kind.mutex);
     if (kind.file && camera_->picture_version() == kind.version) return kind.file;
     const auto picture = camera_->picture();
-    if (!picture) fail(ErrorCode::config, "camera '{}' has had no frame yet", camera_->name());
+    if (!picture) fail(ErrorCode::config, "camera '{}' has no frame yet", camera_->name());
     kind.file = std::make_shared<const std::string>(kind.encode(picture->image.view()));
     kind.version = picture->version;
     return kind.file;
