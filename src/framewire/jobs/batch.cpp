@@ -57,7 +57,8 @@ void require_different(const std::vector<BatchItem>& items, const std::string& s
     for (const auto& item : items) {
         const auto [other, is_new] = named.emplace(item.name, &item);
         if (!is_new)
-            fail(ErrorCode::usage, "{} and {} would both become {}", other->second->input, item.input, item.name);
+            fail(ErrorCode::usage, "{} and {} would both be written to {}", other->second->input, item.input,
+                 item.name);
         files.add(item.files);
     }
     files.require_different();

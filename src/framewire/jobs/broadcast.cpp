@@ -410,7 +410,9 @@ std::optional<double> refine_seconds_of(std::optional<double> asked, const codec
                                         bool recorded) {
     if (asked == 0 || encoder.effective_threshold() == 0) return std::nullopt;
     if (asked && recorded)
-        fail(ErrorCode::usage, "refine {} with a recorded stream, which is not refined; use refine 0 or no record",
+        fail(ErrorCode::usage,
+             "refine {} cannot be combined with record, because a recorded stream is not refined; use refine 0 or no "
+             "record",
              *asked);
     if (recorded) return std::nullopt;
     return asked.value_or(usual_refine_seconds);

@@ -167,7 +167,7 @@ void Camera::run_job(Job& job) {
     take();
 }
 
-// Runs the relay, and reconnects if the stream was lost permanently or came back with other properties.
+// Runs the relay, and reconnects if the stream was lost permanently or came back with different properties.
 void Camera::run_relay() {
     for (;;) {
         try {

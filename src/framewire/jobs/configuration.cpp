@@ -745,7 +745,8 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
 }  // namespace
 
 std::string deprecation_warning(std::string_view former_name, std::string_view name, std::string_view dashes) {
-    return fmt::format("{0}{1} is deprecated and will go in the next release: use {0}{2}", dashes, former_name, name);
+    return fmt::format("{0}{1} is deprecated and will be removed in the next release; use {0}{2}", dashes, former_name,
+                       name);
 }
 
 const std::vector<Setting<InputOptions>>& input_settings() {
@@ -763,7 +764,7 @@ const std::vector<Setting<InputOptions>>& input_settings() {
           .optional = true},
          [](InputOptions& input, const std::string& text) { input.range = text; }},
         {{.name = "start",
-          .help = "start at this time, or the next frame",
+          .help = "start at this time, or at the next frame after it",
           .type = Type::text,
           .optional = true,
           .unit = "TIME"},
@@ -810,7 +811,7 @@ const std::vector<Setting<CameraSettings>>& camera_settings() {
 const std::vector<Setting<net::ListenerOptions>>& listener_settings() {
     static const std::vector<Setting<net::ListenerOptions>> settings = {
         {{.name = "listen",
-          .help = "address for viewers to connect to; port 0 selects a free one; beyond loopback they need a token",
+          .help = "address that viewers connect to; port 0 selects a free one; beyond loopback, viewers need a token",
           .type = Type::text,
           .default_value = to_string(net::ListenerOptions{}.listen),
           .unit = "HOST:PORT"},
@@ -866,7 +867,8 @@ const std::vector<Setting<service::LiveOptions>>& live_option_settings() {
           .unit = "FILE"},
          [](service::LiveOptions& live, const std::string& text) { live.state_path = text; }},
         {{.name = "record-dir",
-          .help = "folder for recordings and snapshots requested while cameras are served; default: not possible",
+          .help = "folder for recordings and snapshots requested while cameras are served; default: none, and requests "
+                  "are refused",
           .type = Type::text,
           .optional = true,
           .unit = "DIR"},

@@ -124,10 +124,10 @@ cameras:
     std::vector<std::string> warnings;
     for (const auto& warning : configuration.warnings) warnings.push_back(to_string(configuration, warning));
     EXPECT_EQ(warnings, (std::vector<std::string>{
-                            "x:2:3: refresh is deprecated and will go in the next release: use refine",
-                            "x:3:3: panel is deprecated and will go in the next release: use controls",
-                            "x:9:5: refresh is deprecated and will go in the next release: use refine",
-                            "x:10:5: panel is deprecated and will go in the next release: use controls",
+                            "x:2:3: refresh is deprecated and will be removed in the next release; use refine",
+                            "x:3:3: panel is deprecated and will be removed in the next release; use controls",
+                            "x:9:5: refresh is deprecated and will be removed in the next release; use refine",
+                            "x:10:5: panel is deprecated and will be removed in the next release; use controls",
                         }));
     ASSERT_EQ(configuration.cameras.size(), 2u);
     EXPECT_EQ(configuration.cameras[0].refine_seconds, 5);

@@ -169,7 +169,7 @@ namespace {
 JobFiles checked_files_of(const DescribeOptions& options) {
     if (!is_folder(options.input.source))
         fail(ErrorCode::usage,
-             "-o {} is a folder, which requires a folder as input; {} is not a folder, so write to a .npy",
+             "-o {} is a folder, which requires a folder as input; {} is not a folder, so write to a .npy file",
              options.output, options.input.source);
     return files_of(options);
 }

@@ -39,7 +39,8 @@ std::vector<std::string> outputs_of(const std::vector<std::string>& images, cons
     for (const auto& image : images) {
         outputs.push_back(std::filesystem::path(folder) / std::filesystem::path(image).stem().concat(ending));
         const auto [other, is_new] = image_of.emplace(outputs.back(), image);
-        if (!is_new) fail(ErrorCode::usage, "{} and {} would both become {}", other->second, image, outputs.back());
+        if (!is_new)
+            fail(ErrorCode::usage, "{} and {} would both be written to {}", other->second, image, outputs.back());
     }
     return outputs;
 }
@@ -93,8 +94,7 @@ void LabelOutput::write(std::span<std::int32_t> labels, std::span<const Componen
 
 void LabelOutput::write_image(std::span<const std::int32_t> labels) {
     if (!images_ && frames_ > 0)
-        fail(ErrorCode::usage, "{} has room for the labels of one frame; write several to .npy or labels%04d.png",
-             path_);
+        fail(ErrorCode::usage, "{} can hold the labels of one frame; for several, use .npy or labels%04d.png", path_);
     if (const auto largest = *std::ranges::max_element(labels); largest > most_in_png)
         fail(ErrorCode::usage, "object {} of frame {} does not fit the 16 bits of {}; use .npy", largest, frames_,
              path_);

@@ -23,7 +23,7 @@ ChangesKind parse_changes(std::string_view text) {
     if (text == "mask") return ChangesKind::mask;
     if (text == "overlay") return ChangesKind::overlay;
     if (text == "heat") return ChangesKind::heat;
-    fail(ErrorCode::usage, "unknown way '{}' to show changes; allowed: mask, overlay and heat", text);
+    fail(ErrorCode::usage, "cannot show changes as '{}'; allowed: mask, overlay and heat", text);
 }
 
 ChangesPicture::ChangesPicture(ChangesKind kind, const Shape& shape, int threads)

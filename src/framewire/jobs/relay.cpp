@@ -124,7 +124,7 @@ struct RelayJob::State {
         net::StateHeader last{};
         for (std::int64_t frames = 0; (!limit || frames < *limit) && client.next();) {
             if (!same(client.info(), info))
-                fail(ErrorCode::source_lost, "{} came back with other properties",
+                fail(ErrorCode::source_lost, "{} came back with different properties",
                      to_string(relayed_stream(url).value()));
             take();
             if (!up.exchange(true) && frames > 0) ++reconnects;

@@ -486,7 +486,7 @@ void ServedCamera::require_settable() const {
 void ServedCamera::require_job(std::unique_lock<std::mutex>& requests) {
     stands_.wait_for(requests, RequestsInForce::patience, [&] { return job_ || is_over_ || !begins_again_; });
     if (is_over_) fail(ErrorCode::config, "{} has ended", name_);
-    if (!job_) fail(ErrorCode::config, "{} is not there yet", name_);
+    if (!job_) fail(ErrorCode::config, "{} is not available yet", name_);
 }
 
 // Requests are processed one after the other, each until it is in force. Queries do not wait meanwhile, because the

@@ -465,7 +465,7 @@ TEST_P(RandomRequests, RejectRequestsWithoutACamera) {
          std::vector<std::function<void()>>{[&] { camera.set_chain("gray"); }, [&] { camera.set_threshold(3, {}); },
                                             [&] { camera.set_threshold({}, codec::Mode::bounded); },
                                             [&] { camera.set_zones({}); }, [&] { camera.control(Adjustment{}); }})
-        EXPECT_NE(refusal(request, ErrorCode::config).find("not there yet"), std::string::npos);
+        EXPECT_NE(refusal(request, ErrorCode::config).find("not available yet"), std::string::npos);
     EXPECT_EQ(camera.settings(), LiveSettings{});
 }
 

@@ -132,7 +132,7 @@ RateSplit split_at_rate(const Chain& chain) {
         if (call.filter->rate) {
             if (split.rate)
                 fail_in_chain(chain.text, call.offset,
-                              fmt::format("filter '{}': a chain may change the rate once", call.filter->name));
+                              fmt::format("filter '{}': a chain may change the rate only once", call.filter->name));
             split.rate = call.filter->rate(call.values);
             split.before.calls = std::move(split.after.calls);
             split.after.calls.clear();

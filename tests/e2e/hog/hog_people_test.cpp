@@ -246,7 +246,7 @@ TEST_F(HogPeopleInFolder, RefusesWhatIsNotAllowed) {
     refused({"--annotate", folder / "seen/", "--scale-step", "1.01"}, 2, "1.05 to 2");
     refused({"--annotate", folder / "seen/", "-f", "grey"}, 2, "gray");
     std::filesystem::copy_file(in + "/a.png", in + "/a.PNG");
-    refused({"--annotate", folder / "seen/"}, 2, "would both become");
+    refused({"--annotate", folder / "seen/"}, 2, "would both be written to");
     EXPECT_EQ(contents(in + "/a.png"), before);
 }
 

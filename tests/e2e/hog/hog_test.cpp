@@ -267,7 +267,7 @@ TEST(Hog, RefusesInvalidFolderCombinations) {
     write_frames(folder / "in", 1);
     refused({"-i", folder / "in", "-o", folder / "out/", "--streams", "2"}, 2, "has 1");
     std::filesystem::copy_file(folder / "in/f00.png", folder / "in/f00.PNG");
-    refused({"-i", folder / "in", "-o", folder / "out/"}, 2, "would both become");
+    refused({"-i", folder / "in", "-o", folder / "out/"}, 2, "would both be written to");
     std::filesystem::remove(folder / "in/f00.PNG");
     ASSERT_EQ(run_framewire(
                   {"run", "--backend", "cpu", "-i", "synth:size=7x64", "-o", folder / "in/f01.png", "--frames", "1"})

@@ -170,7 +170,7 @@ TEST_F(ManyFiles, AcceptListsPatternsAndPaths) {
         EXPECT_TRUE(has(result.err, words)) << result.err;
     };
     const auto one = folder_ / "cams/door/1.avi", other = folder_ / "cams/yard/1.avi";
-    refused(gray({"-i", one, other}), 2, "would both become 1.mp4");
+    refused(gray({"-i", one, other}), 2, "would both be written to 1.mp4");
     refused(gray({"-i", "synth:size=64x48"}), 2, "is not a file");
     refused(gray({"-i", folder_ / "no*.avi"}), 66, "matches no file");
     refused({"run", "-i", clips() + "/*.avi", "-o", folder_ / "all.mp4"}, 2, "-o FOLDER/");

@@ -382,7 +382,7 @@ TEST_F(Segments, KeepForeignFiles) {
     EXPECT_TRUE(has(run(74, "out/", cut), "already exists"));
     auto kept = cut;
     kept.emplace_back("-n");
-    EXPECT_TRUE(has(run(0, "out/", kept), "1 kept as they were"));
+    EXPECT_TRUE(has(run(0, "out/", kept), "1 left unchanged"));
     EXPECT_EQ(contents(folder_ / "out/a.y4m"), "mine");
     EXPECT_FALSE(fs::exists(folder_ / "out/.framewire/.parts"));
     kept.back() = "-y";

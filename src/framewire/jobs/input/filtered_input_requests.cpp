@@ -129,16 +129,16 @@ bool FilteredInput::take_chain(const std::string& text) {
 service::Controls FilteredInput::controls() const {
     const std::lock_guard lock(plan_mutex_);
     service::Controls controls{.filters = switches_.all()};
-    if (!may_switch_ && !first_adjust(chain_.whole)) controls.fixed_because = "the picture is not adjusted here";
+    if (!may_switch_ && !first_adjust(chain_.whole)) controls.fixed_because = "the picture cannot be adjusted here";
     if (!may_switch_)
-        for (auto& filter : controls.filters) filter.fixed_because = "filters are not switched here";
+        for (auto& filter : controls.filters) filter.fixed_because = "filters cannot be switched here";
     controls.adjustment = adjustment_;
     return controls;
 }
 
 void FilteredInput::control(const service::ControlRequest& request) {
     if (const auto* filter = std::get_if<service::FilterRequest>(&request)) {
-        if (!may_switch_) fail(ErrorCode::usage, "filters are not switched here");
+        if (!may_switch_) fail(ErrorCode::usage, "filters cannot be switched here");
         switches_.set(filter->number, filter->on);
         const std::lock_guard lock(plan_mutex_);
         plans_are_old_ = true;
@@ -147,7 +147,7 @@ void FilteredInput::control(const service::ControlRequest& request) {
     }
     const auto& wanted = std::get<Adjustment>(request);
     if (camera_controls_.set(wanted) != Adjustment{})
-        fail(ErrorCode::usage, "neither the camera nor an adjust of the chain takes all of '{}'",
+        fail(ErrorCode::usage, "neither the camera nor the chain's adjust filter can apply all of '{}'",
              service::to_text(wanted));
     const std::lock_guard lock(plan_mutex_);
     adjustment_ = wanted;

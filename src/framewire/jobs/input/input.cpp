@@ -332,7 +332,7 @@ void SegmentPosition::end() { require(next_ - segment_.begin_frame - segment_.fr
 void SegmentPosition::require(std::int64_t too_many) const {
     if (too_many != 0)
         fail(ErrorCode::config,
-             "{}: it cannot be split, because its packets announce {} frames {} than it has near {:.2f} s", name_,
+             "{}: it cannot be split, because its packets declare {} frames {} than it has near {:.2f} s", name_,
              too_many > 0 ? too_many : -too_many, too_many > 0 ? "fewer" : "more", segment_.begin_seconds);
 }
 
