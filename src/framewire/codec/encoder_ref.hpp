@@ -149,12 +149,12 @@ public:
         const auto* const seen = std::as_const(seen_).view().data();
         const auto* const held = std::as_const(held_).view().data();
         const auto bytes = static_cast<std::size_t>(shape.bytes());
-        if (!std::equal(seen, seen + bytes, held)) refuse("a viewer gets another picture than the encoder's reference");
+        if (!std::equal(seen, seen + bytes, held)) refuse("a viewer's picture differs from the encoder's reference");
         int furthest = 0;
         for (std::size_t i = 0; i < bytes; ++i) furthest = std::max(furthest, std::abs(seen[i] - camera.data()[i]));
         if (furthest > within) refuse("a byte is off by more");
         if (plainly && !std::ranges::equal(unpack_reference(shape, packed_, before), std::span(seen, bytes)))
-            refuse("the reference decoder gets another picture");
+            refuse("the reference decoder's picture differs");
         reaches_its_bound_ |= furthest == within;
         packed_bytes_ += static_cast<std::int64_t>(packed_.size());
         ++frames_;

@@ -163,7 +163,7 @@ void validate_same(const YuvInfo& have, const YuvInfo& want, const char* what) {
 void validate_plane(const void* data, std::int64_t row_stride_bytes, std::int64_t frame_stride_bytes,
                     const YuvInfo& info, int plane, const char* what) {
     const auto row_bytes = info.plane_row_bytes(plane);
-    if (data == nullptr) fail(ErrorCode::usage, "{} has no memory for plane {}", what, plane);
+    if (data == nullptr) fail(ErrorCode::usage, "{} has a null pointer for plane {}", what, plane);
     if (row_stride_bytes < row_bytes)
         fail(ErrorCode::usage, "{} has a row stride of {} bytes in plane {}; a row needs {}", what, row_stride_bytes,
              plane, row_bytes);
@@ -175,7 +175,7 @@ void validate_plane(const void* data, std::int64_t row_stride_bytes, std::int64_
     // Samples of 16 bits are accessed as words, so their addresses must be even.
     const auto address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data));
     if (info.sample_bytes() == 2 && ((address | row_stride_bytes | frame_stride_bytes) & 1))
-        fail(ErrorCode::usage, "{} has words of 16 bits at odd addresses in plane {}", what, plane);
+        fail(ErrorCode::usage, "{} has 16-bit samples at odd addresses in plane {}", what, plane);
 }
 
 }  // namespace detail

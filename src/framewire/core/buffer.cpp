@@ -32,7 +32,7 @@ class SparseHeap : public HostMemory {
 public:
     void* allocate(std::size_t bytes) override {
         void* data = ::operator new(bytes, is_large(bytes) ? large_page : cache_line, std::nothrow);
-        if (!data) fail(ErrorCode::config, "no memory for a buffer of {} bytes", bytes);
+        if (!data) fail(ErrorCode::config, "not enough memory for a buffer of {} bytes", bytes);
         return data;
     }
     void release(void* data, std::size_t bytes) noexcept override {

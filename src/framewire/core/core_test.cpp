@@ -88,7 +88,7 @@ TEST(View, RejectsStridesTooSmallForItsRows) {
               }),
               "the image is 4x3 BGR; 4x3 BGR x 2 is needed");
     EXPECT_EQ(message_of([&] { validate(HostView<std::uint8_t>(nullptr, shape), shape, "the image"); }),
-              "the image has no memory");
+              "the image is a null pointer");
 }
 
 TEST(Buffer, IsAlignedAndMovable) {
@@ -128,7 +128,7 @@ TEST(Buffer, SparseMemoryTakesOnlyTouchedPages) {
 
 TEST(Buffer, ReportsTheSizeOfAFailedAllocation) {
     EXPECT_EQ(message_of([] { HostBuffer(std::size_t{1} << 62); }),
-              "no memory for a buffer of 4611686018427387904 bytes");
+              "not enough memory for a buffer of 4611686018427387904 bytes");
 }
 
 TEST(ThreadPool, CutsARangeEquallyForAnyNumberOfThreads) {

@@ -47,7 +47,7 @@ std::string_view to_string(LogLevel level) { return level_names[static_cast<std:
 LogLevel parse_log_level(std::string_view text) {
     const auto name = std::find(level_names.begin(), level_names.end(), text);
     if (name == level_names.end())
-        fail(ErrorCode::usage, "no log level '{}'; allowed: trace, debug, info, warning, error, off", text);
+        fail(ErrorCode::usage, "unknown log level '{}'; allowed: trace, debug, info, warning, error, off", text);
     return static_cast<LogLevel>(std::distance(level_names.begin(), name));
 }
 

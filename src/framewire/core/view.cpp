@@ -29,7 +29,7 @@ namespace detail {
 void validate_view(const void* data, const Shape& have, std::int64_t row_stride_bytes, std::int64_t frame_stride_bytes,
                    const Shape& want, const char* what) {
     if (have != want) fail(ErrorCode::usage, "{} is {}; {} is needed", what, to_string(have), to_string(want));
-    if (data == nullptr) fail(ErrorCode::usage, "{} has no memory", what);
+    if (data == nullptr) fail(ErrorCode::usage, "{} is a null pointer", what);
     if (row_stride_bytes < have.row_bytes())
         fail(ErrorCode::usage, "{} has a row stride of {} bytes; a row needs {}", what, row_stride_bytes,
              have.row_bytes());

@@ -35,7 +35,7 @@ void Stream::confirm(CallPlace where) {
 
 void Stream::synchronize() const {
     if (Graph::Recording::current())
-        fail(ErrorCode::internal, "a stream cannot be waited for while a graph is recorded");
+        fail(ErrorCode::internal, "cannot wait for a stream while a graph is being recorded");
     check(cudaStreamSynchronize(handle_));
 }
 
@@ -114,7 +114,7 @@ Graph::Recording*& Graph::Recording::current() {
 
 // Capture mode "thread local": CUDA calls of other threads neither fail nor get into the graph.
 Graph::Recording::Recording(const Stream& stream) : recorded_(stream.handle_) {
-    if (current()) fail(ErrorCode::internal, "a graph cannot be recorded within the recording of another");
+    if (current()) fail(ErrorCode::internal, "cannot record a graph while another is being recorded");
     check(cudaStreamBeginCapture(capture_.handle_, cudaStreamCaptureModeThreadLocal));
     capturing_ = true;
     current() = this;
@@ -132,7 +132,7 @@ Graph::Recording::~Recording() {
 
 CUstream_st* Graph::Recording::target_of(CUstream_st* handle, CallPlace where) const {
     if (handle != recorded_)
-        fail(ErrorCode::internal, "CUDA: work is queued on another stream than the one being recorded, at {}",
+        fail(ErrorCode::internal, "CUDA: work is queued on a stream other than the one being recorded, at {}",
              place(where.file, where.line));
     return capture_.handle_;
 }
@@ -151,7 +151,7 @@ CUgraphExec_st* Graph::Recording::finish() {
     const auto nodes = capture_of(capture_.handle_).nodes;
     // Work that was queued outside of queue() would be in the graph without having been counted.
     if (nodes == 0 || nodes != nodes_)
-        fail(ErrorCode::internal, "CUDA: a recorded graph has {} nodes where {} were queued", nodes, nodes_);
+        fail(ErrorCode::internal, "CUDA: a recorded graph has {} nodes, but {} were queued", nodes, nodes_);
     cudaGraph_t graph = nullptr;
     capturing_ = false;
     current() = nullptr;
