@@ -340,9 +340,9 @@ TEST(TlsIdentity, RejectsMismatchedFilesByName) {
     EXPECT_NO_THROW(check_identity(one));
     refused({.certificates = one.certificates, .key = other.key},
             "key.pem: the key does not belong to the certificate in server.pem");
-    refused({.certificates = "", .key = one.key}, "server.pem: there is no certificate in it");
-    refused({.certificates = one.key, .key = one.key}, "server.pem: there is no certificate in it");
-    refused({.certificates = one.certificates, .key = one.certificates}, "key.pem: there is no private key in it");
+    refused({.certificates = "", .key = one.key}, "server.pem contains no certificate");
+    refused({.certificates = one.key, .key = one.key}, "server.pem contains no certificate");
+    refused({.certificates = one.certificates, .key = one.certificates}, "key.pem contains no private key");
     refused({.certificates = one.certificates, .key = one.key.substr(0, one.key.size() / 2)}, "key.pem: ");
     refused(authority.identity("DNS:a.test", -10, -1), "server.pem: the certificate has expired");
     refused(authority.identity("DNS:a.test", 1, 10), "server.pem: the certificate is not valid yet");

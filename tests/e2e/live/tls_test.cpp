@@ -103,7 +103,7 @@ TEST(Tls, RefusesMismatchedCertificatesAtTheStart) {
     refused({"--tls-cert", certificate, "--tls-key", other_key}, 2,
             other_key + ": the key does not belong to the certificate in " + certificate);
     refused({"--tls-cert", expired, "--tls-key", other_key}, 2, expired + ": the certificate has expired");
-    refused({"--tls-cert", key, "--tls-key", key}, 2, "there is no certificate in it");
+    refused({"--tls-cert", key, "--tls-key", key}, 2, "contains no certificate");
     refused({"--tls-cert", folder / "none", "--tls-key", key}, 66, "cannot be read");
     refused({"--tls-cert", certificate}, 2, "--tls-key");
     refused({"--tls", "--tls-cert", certificate, "--tls-key", key}, 2, "--tls");
