@@ -146,7 +146,7 @@ void bench_job(Session& session, const MemoryFolder& folder, const Job& job, con
 
 constexpr const char* serve_job = "serve, one viewer";
 
-// Measures a broadcast to one viewer on this machine, which writes nothing.
+// Measures a broadcast to one viewer on this machine; the viewer writes no output.
 void bench_serve(Session& session, const MemoryFolder& folder, const std::string& backend, int frames) {
     constexpr int threshold = 20;
     Served server(folder, {"-i", raw_input(folder), "--rate", "max", "--wait", "1", "--backend", backend, "--threshold",

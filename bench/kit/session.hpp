@@ -31,7 +31,7 @@ struct Timing {
 /// Summarises samples, in any order; at least one is required.
 Timing summarize(std::vector<double> samples_us);
 
-/// Time that a report measured for the same operation on its own machine.
+/// Time per frame that a published report gives for the same operation, measured on the machine of the report.
 struct Reported {
     std::string where;    ///< "streaming and filters 2022, table 4"
     std::string machine;  ///< "Jetson Nano"

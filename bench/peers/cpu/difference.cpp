@@ -80,7 +80,7 @@ void hold_difference_contest(Session& session, const Setting& setting) {
                            },
                            "OpenCV has no call that gathers differences: that is a loop of ours."});
 #endif
-    // The frame and the reference are read.
+    // Factor 2: both the frame and the reference are read.
     hold_contest(session, setting, "difference", 2.0 * static_cast<double>(shape.bytes()), std::move(contestants));
 }
 

@@ -10,7 +10,8 @@
 
 namespace framewire::bench {
 
-/// A variant that makes a picture of each frame and the previous one, for the heat map and noise ladders.
+/// Variant of a kernel that draws a picture from each frame and its predecessor; used by the heat map and noise
+/// ladders.
 struct PictureVariant {
     const char* suite;
     const char* operation;

@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(layout_threads) layout_kernel(Job job) {
     const int stream = static_cast<int>(blockIdx.x);
     int chosen = 0;
     if (job.choices[1].coded.sizes) {
-        // There are two forms of the frame, so compare their sizes before writing the places of the chosen form.
+        // The frame has two possible forms. Compare their sizes first; only the chosen form is written.
         const auto near = lay_out(job, job.choices[0].coded, stream, false, memory);
         chosen = !takes_near_picture(near, lay_out(job, job.choices[1].coded, stream, false, memory));
     }

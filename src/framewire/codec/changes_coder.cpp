@@ -396,8 +396,8 @@ HWY_INLINE Steps fold_around(Steps off, Steps both) {
 }  // namespace framewire::codec::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-// SIMD encoder for the sub-blocks of blocks of changes. It turns the results of find_rows() and neighbours_of() into
-// symbols, reorders these from one vector per kind of symbol to pixel by pixel, and compacts them.
+// SIMD encoder for the sub-blocks of change blocks. Turns the results of find_rows() and neighbours_of() into symbols,
+// transposes them from one vector per symbol kind to pixel order, and compacts them.
 
 // Shared by all SIMD targets. The guard prevents one definition per target.
 #ifndef FRAMEWIRE_DELTA_PART_ENTRIES_SHARED

@@ -243,7 +243,7 @@ public:
     void apply_changes(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference, BlockSet& left_out);
     /// Variant for damaged streams. `left_out` is as for apply_changes().
     void apply_picture(std::span<const std::uint8_t> bytes, HostView<std::uint8_t> reference, BlockSet& left_out);
-    /// Returns the threshold in the head of the last frame; 0 before the first one.
+    /// Returns the threshold in the header of the last frame; 0 before the first one.
     int last_threshold() const;
     /// Returns the number of bytes that the last apply_changes() changed; 0 after a keyframe.
     std::uint32_t last_count() const;

@@ -211,8 +211,8 @@ TEST(RateControl, CountsFramesThatExceedTheRateAtTheMaximum) {
     EXPECT_EQ(held.over.back(), 0);
 }
 
-// The threshold oscillates in this case. The amplitude depends on when the viewer joins, so it is averaged over several
-// times.
+// The threshold oscillates in this case, with an amplitude that depends on when the viewer joins. The test averages the
+// amplitude over ten join times.
 TEST(RateControl, KeepsTheRateWithFramesInFlight) {
     int swings = 0;
     const std::vector<int> begins{1, 2, 3, 5, 8, 13, 21, 40, 77, 100};

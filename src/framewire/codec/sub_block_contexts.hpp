@@ -240,8 +240,8 @@ public:
         return 3 * extents(here - stride) + 9 * (ones(extents(here - stride - 1)) + ones(right)) +
                second_above * ones(extents(here - 2 * stride));
     }
-    /// Flag in the bytes of changed_above(), in a bit above the numbers. It is not part of the numbers, because the
-    /// pixel two to the left has the same effect, which must count only once.
+    /// Flag bit in each byte of changed_above(), above the bits of the number: the pixel two above changes. It is
+    /// separate because a change two to the left has the same effect, and the two together count once.
     static constexpr std::uint64_t second_above = 32;
     /// Returns E of the pattern of the pixel (x, y).
     int extent(int x, int y) const { return extents_[at(x, y)]; }

@@ -14,7 +14,7 @@
 
 namespace framewire::codec {
 
-/// Folded magnitudes of a block in runs, and the class of each group of them.
+/// Folded magnitudes of the runs in a block, in groups (one channel of a sub-block each), and the class of each group.
 class RunResiduals {
 public:
     /// Removes all magnitudes.

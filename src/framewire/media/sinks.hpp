@@ -84,7 +84,7 @@ private:
 /// Output file for one time range of a source.
 struct FilePart {
     std::string path;
-    double begin_seconds = 0;  ///< source time, in whole seconds, that is 0 in the joined output
+    double begin_seconds = 0;  ///< source time, in whole seconds, at which the joined output starts
 };
 
 /// Returns true if outputs with this extension can be joined: .jsonl and .txt (lines), .y4m, .bgr, .gray, and .npy with

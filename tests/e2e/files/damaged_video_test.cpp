@@ -16,7 +16,7 @@ struct Clip {
     const char* name;
     const char* file;
     const char* encoding;
-    bool looks_the_same;  // true if every run gives the same result; false if the decoder may miss the damage
+    bool looks_the_same;  // false if the decoder may miss the damage, so that runs may differ
 };
 
 class DamagedVideo : public ::testing::TestWithParam<Clip> {

@@ -22,7 +22,7 @@ public:
         folder_ = name;
         write(making_.inputs.emplace_back(name + "/in.y4m"), "input");
         write(making_.outputs.emplace_back(name + "/out.mkv"), "output");
-        // Use whole seconds of a fixed time, so that corpora from other machines fit.
+        // Use a fixed time in whole seconds, so that a corpus is valid on every machine.
         const std::filesystem::file_time_type long_ago{};
         std::filesystem::last_write_time(making_.inputs[0], long_ago);
         jobs::ItemInTheMaking making(markers());

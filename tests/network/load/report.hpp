@@ -39,9 +39,8 @@ struct ViewerReport {
 /// Returns the value that the given share of the values does not exceed; 0 if there are no values.
 double percentile(std::vector<double> values, double share);
 
-/// Returns {"viewers": [...], "all": {...}}: for each viewer and for all, the counts, and latency_ms with p50, p95, p99
-/// and max; with `each_arrival` also the list "arrivals" of [milliseconds of the steady clock, latency]. "failed" is a
-/// list of times in such milliseconds.
+/// Returns {"viewers": [...], "all": {...}}, each with the counts and latency_ms (p50, p95, p99, max). "failed" lists
+/// times in milliseconds of the steady clock. With `each_arrival`, "arrivals" lists pairs [such a time, latency].
 nlohmann::json to_json(const std::vector<ViewerReport>& reports, bool each_arrival);
 
 }  // namespace framewire::network

@@ -236,7 +236,7 @@ private:
     bool begin_again();
     // Sends one packet to the decoder.
     std::optional<Progress> feed();
-    // Moves a packet to the continuous clock.
+    // Shifts a packet's timestamps to the continuous clock.
     void take_splice(AVPacket& packet);
     // Handles a packet that is marked as corrupt, which may be an effect of a splice.
     void suspect();
