@@ -225,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "/no/such/folder/stats.json"}),
     [](const auto& refusal) { return refusal.param.name; });
 
-TEST(Run, AskingForCudaWithoutItIsRefused) {
+TEST(Run, RefusesCudaWithoutAGpu) {
     auto devices = Json::parse(run_framewire({"devices", "--json"}).out);
     // Nothing is refused on a machine with a GPU; the loopback tests use the GPU there.
     if (!devices["cuda"]["gpus"].empty()) GTEST_SKIP() << "this machine has a GPU";

@@ -156,7 +156,7 @@ protected:
     }
 };
 
-TEST_P(Vectors, DecodeEquallyWithBothDecoders) {
+TEST_P(Vectors, DecodeIdenticallyWithBothDecoders) {
     const auto stream = read(path_of(GetParam().name));
     ASSERT_FALSE(stream.frames.empty());
     Bytes before(static_cast<std::size_t>(stream.shape.bytes()));
@@ -208,7 +208,7 @@ TEST(VectorFiles, ContainBlocksInRuns) {
     }
 }
 
-TEST(VectorFiles, AreExactlyTheTestedOnes) {
+TEST(VectorFiles, MatchTheTestedVectors) {
     FRAMEWIRE_NEEDS(fs::is_directory(vectors), "no streams to read: they lie with the sources");
     std::set<fs::path> wanted, found;
     for (const auto& recipe : recipes()) wanted.insert(path_of(recipe.name));

@@ -323,7 +323,7 @@ TEST(Packing, SkipsBlocksPredictedFromSkippedBlocks) {
     EXPECT_TRUE(spread && kept);
 }
 
-TEST(Packing, RejectsFramesOfOtherShapes) {
+TEST(Packing, RejectsFramesOfMismatchedShapes) {
     const Shape small{1, 8, 8, 1}, large{1, 64, 64, 3};
     const Step of_small(small, {}, 0), of_large(large, {}, 0);
     GuardedImage small_viewer(small, {}), large_viewer(large, {});

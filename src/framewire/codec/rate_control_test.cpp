@@ -281,7 +281,7 @@ TEST(RateControl, AcceptsANewMinimum) {
 
 // The room is the number of bytes that can be sent without raising the threshold. It is 0 initially, because the bucket
 // is half full, while the threshold is above the minimum, and after the room has been used.
-TEST(RateControl, ReportsTheRemainingRoom) {
+TEST(RateControl, ReportsTheRemainingBudget) {
     RateControl control({.bits_per_second = 80'000}, 10, 10);
     double seconds = 0;
     const auto frames = [&](int count, std::int64_t bytes) {

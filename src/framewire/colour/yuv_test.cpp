@@ -43,7 +43,7 @@ TEST(Yuv, ViewsHaveNoGaps) {
     EXPECT_EQ(to_read.planes[2].row(0, 0), view.planes[2].row(0, 0));
 }
 
-TEST(Yuv, HasTexts) {
+TEST(Yuv, FormatsAsText) {
     EXPECT_EQ(to_string(YuvInfo{yuv_nv12, {YuvMatrix::bt709, true}, {}, 1, 5, 7}),
               "7x5 NV12, BT.709, full range, chroma left");
     EXPECT_EQ(to_string(YuvInfo{{ChromaSampling::s444, false, 10}, {YuvMatrix::bt2020, false}, {}, 3, 5, 7}),

@@ -40,7 +40,7 @@ std::string message_of(Call&& call) {
     return "no error";
 }
 
-TEST(Shape, HasATextAndCountsBytesInSixtyFourBits) {
+TEST(Shape, FormatsAsTextAndCountsBytesIn64Bits) {
     EXPECT_EQ(to_string(Shape{1, 1080, 1920, 3}), "1920x1080 BGR");
     EXPECT_EQ(to_string(Shape{32, 4, 5, 1}), "5x4 gray x 32");
     EXPECT_EQ((Shape{100, 16384, 16384, 3}.bytes()), 80530636800);

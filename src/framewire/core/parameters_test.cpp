@@ -48,7 +48,7 @@ std::string refusal(std::string_view text, const ParameterSyntax& syntax) {
 
 std::string refusal(std::string_view text) { return refusal(text, {.who = "synth", .parameters = all_types()}); }
 
-TEST(Numbers, FillTheWholeTextAndFitTheirType) {
+TEST(Numbers, MustFillTheWholeTextAndFitTheirType) {
     EXPECT_EQ(number_in<int>("-12"), -12);
     EXPECT_EQ(number_in<std::uint8_t>("ff", 16), 255);
     EXPECT_EQ(number_in<double>("1.5e2"), 150);
@@ -63,7 +63,7 @@ TEST(Numbers, FillTheWholeTextAndFitTheirType) {
     EXPECT_EQ(text, ",34");
 }
 
-TEST(Numbers, UseAPointInEveryLocale) {
+TEST(Numbers, UseADecimalPointInEveryLocale) {
     const std::string before = std::setlocale(LC_ALL, nullptr);
     // Only the locales that this machine has are tested.
     for (const auto* name : {"de_DE.UTF-8", "fr_FR.UTF-8", ""}) {
@@ -105,7 +105,7 @@ TEST(Parameters, RejectUnknownKeys) {
     EXPECT_EQ(refusal("a=1", {.who = "first"}), "first takes no parameters");
 }
 
-TEST(Parameters, RejectValuesAndSayWhatIsAllowed) {
+TEST(Parameters, RejectInvalidValuesAndListTheAllowedOnes) {
     for (const auto* value : {"64", "x", "1x1x1", "-", "1 x 1"}) {
         const auto message = refusal("size=" + std::string(value));
         EXPECT_NE(message.find("is not a size; allowed: WIDTHxHEIGHT with sides of 1 to 16384 pixels"), message.npos)
@@ -142,7 +142,7 @@ TEST(Parameters, AcceptTheFirstValueWithoutItsKey) {
     EXPECT_EQ(refusal("0.5:0.5", syntax), "mean: only the first value after 'mean:' may omit its key; keys: rate");
 }
 
-TEST(Parameters, FollowAPathThatContainsColons) {
+TEST(Parameters, MayFollowAPathThatContainsColons) {
     const std::string_view text = "a:b=c:d.bgr:size=3x4:fps=10";
     EXPECT_EQ(text.substr(0, end_of_path(text, all_types())), "a:b=c:d.bgr");
     EXPECT_EQ(end_of_path("plain", all_types()), 5u);

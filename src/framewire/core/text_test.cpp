@@ -98,7 +98,7 @@ TEST(Credentials, LeavesOtherTextUnchanged) {
 
 const std::vector<std::string_view> names = {"gray", "gaussian", "median", "mean", "mosaic"};
 
-TEST(NearestName, HasTheFewestLettersToChange) {
+TEST(NearestName, IsTheOneWithTheFewestEdits) {
     EXPECT_EQ(nearest_name("grey", names), "gray");
     EXPECT_EQ(nearest_name("grya", names), "gray");
     EXPECT_EQ(nearest_name("gauss", names), "gaussian");

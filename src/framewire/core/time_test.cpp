@@ -49,14 +49,14 @@ std::vector<std::int64_t> next_ms(RetryPauses& pauses, int count) {
     return taken;
 }
 
-TEST(RetryPauses, DoubleUpToTheLongestUntilReset) {
+TEST(RetryPauses, DoubleUpToTheMaximumUntilReset) {
     RetryPauses pauses(std::chrono::milliseconds(250), std::chrono::milliseconds(1500));
     EXPECT_EQ(next_ms(pauses, 5), (std::vector<std::int64_t>{250, 500, 1000, 1500, 1500}));
     pauses.reset();
     EXPECT_EQ(next_ms(pauses, 2), (std::vector<std::int64_t>{250, 500}));
 }
 
-TEST(RetryPauses, ShortenAFirstPauseAboveTheLongest) {
+TEST(RetryPauses, ShortenAFirstPauseAboveTheMaximum) {
     RetryPauses pauses(std::chrono::milliseconds(40), std::chrono::milliseconds(30));
     EXPECT_EQ(next_ms(pauses, 3), (std::vector<std::int64_t>{40, 30, 30}));
 }

@@ -67,7 +67,7 @@ TEST(Executor, ReportsStepsButNotNestedSteps) {
 class BackendMemoryTest : public kit::BackendTest {};
 FRAMEWIRE_ON_EVERY_BACKEND(BackendMemoryTest);
 
-TEST_P(BackendMemoryTest, FillsPutsAndGetsBytes) {
+TEST_P(BackendMemoryTest, FillsUploadsAndDownloadsBytes) {
     auto& executor = kit::executor(GetParam());
     BackendBuffer buffer(1000, executor);
     EXPECT_EQ(buffer.bytes(), 1000u);

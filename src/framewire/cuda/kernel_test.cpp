@@ -80,7 +80,7 @@ std::vector<std::uint64_t> sums_before(const std::vector<std::uint64_t>& values)
     return before;
 }
 
-TEST_P(KernelTest, LookBackSumsAllTilesBefore) {
+TEST_P(KernelTest, LookBackSumsAllPrecedingTiles) {
     for (const std::size_t tiles : {1u, 2u, 31u, 32u, 33u, 65u, 1000u, kit::brief() ? 3000u : 20000u}) {
         const auto numbers = random_numbers(tiles, 100000);
         const std::vector<std::uint64_t> narrow(numbers.begin(), numbers.end());

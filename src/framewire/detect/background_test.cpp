@@ -51,7 +51,7 @@ TEST(Background, ExistsOnceLaterFramesOutweighTheFirst) {
     EXPECT_EQ(frames("mixture:learning_rate=0"), 1) << "as with first";
 }
 
-TEST(Background, SaysWhatIsAllowed) {
+TEST(Background, ListsTheAllowedValuesInErrors) {
     for (const auto* text : {"mean", "mean:", "mean:0", "mean:1.5", "mean:nan", "mean:0.1x"})
         EXPECT_NE(message(text).find("above 0 up to 1"), std::string::npos) << text;
     for (const auto* text : {"", "frist", "first:", "mixtures"})

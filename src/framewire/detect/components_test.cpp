@@ -188,7 +188,7 @@ TEST_P(ComponentsTest, CountComponentsBeyondTheCapacity) {
                    [](auto image) { kit::fill_grains(image, 0.3, 1, kit::seed()); });
 }
 
-TEST_P(ComponentsTest, AreEqualInAHundredRuns) {
+TEST_P(ComponentsTest, AreTheSameInAHundredRuns) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{2, 360, 640, 1};
     const ComponentLabellingParameters parameters{.capacity = 100'000, .label_images = true};

@@ -193,7 +193,7 @@ TEST_P(DetectorTest, KeepsObjectsUpToItsCapacity) {
     }
 }
 
-TEST_P(DetectorTest, IsTheSameOnAHundredRuns) {
+TEST_P(DetectorTest, GivesTheSameResultInAHundredRuns) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{4, 90, 161, 3};
     const auto frames = scene(shape);

@@ -188,7 +188,7 @@ TEST_P(MaskMorphologyTest, EqualsTheDefinitionForLargeMasks) {
     check(GetParam(), close, {ElementShape::ellipse, 5}, {40, 141, 70, 1}, 20);
 }
 
-TEST(MaskMorphology, RejectsOtherShapes) {
+TEST(MaskMorphology, RejectsMismatchedShapes) {
     auto& executor = kit::executor(Backend::cpu);
     const StructuringElement element(ElementShape::disc, 15);
     EXPECT_THROW(MaskMorphology(close, element, {1, 0, 4, 1}, executor), Error);
@@ -290,7 +290,7 @@ TEST_P(MaskMedianTest, EqualsTheDefinitionForLargeMasks) {
 }
 
 // Covers extreme counts: all pixels set, and windows with one pixel more or fewer than half.
-TEST_P(MaskMedianTest, MajorityIsMoreThanTheHalf) {
+TEST_P(MaskMedianTest, MajorityIsMoreThanHalf) {
     for (const int size_px : {3, 7, 9, 15, 31, 63}) {
         const Shape shape{1, size_px, size_px, 1};
         auto& executor = kit::executor(GetParam());
@@ -309,7 +309,7 @@ TEST_P(MaskMedianTest, MajorityIsMoreThanTheHalf) {
     }
 }
 
-TEST(MaskMedian, RejectsOtherShapesAndSizes) {
+TEST(MaskMedian, RejectsMismatchedShapesAndInvalidSizes) {
     auto& executor = kit::executor(Backend::cpu);
     for (const int size_px : {-3, 0, 1, 8, 65}) EXPECT_THROW(MaskMedian(size_px, {1, 4, 40, 1}, executor), Error);
     EXPECT_THROW(MaskMedian(9, {1, 0, 4, 1}, executor), Error);

@@ -242,7 +242,7 @@ TEST_P(MixtureTest, ShadowMaskIsOptional) {
 
 // Shows pixels that become brighter by 2 levels, for 2000 frames at a learning rate so low that no step reaches a
 // stored unit.
-TEST_P(MixtureTest, AccumulatesStepsBelowAUnit) {
+TEST_P(MixtureTest, AccumulatesStepsSmallerThanOneUnit) {
     const Shape shape{2000, 1, 32, 1};
     kit::GuardedImage frames(shape, {});
     for (int frame = 0; frame < shape.frames; ++frame)

@@ -68,7 +68,7 @@ TEST(ObjectRecords, MotCountsFromOne) {
               "3,-1,4,5,10,20,1,-1,-1,-1\n3,-1,1,31,5,1,1,-1,-1,-1\n4,-1,4,5,10,20,1,-1,-1,-1\n");
 }
 
-TEST(ObjectRecords, RejectsOtherFormats) {
+TEST(ObjectRecords, RejectsUnknownFormats) {
     EXPECT_EQ(parse_record_format("coco"), RecordFormat::coco);
     EXPECT_THROW(parse_record_format("xml"), Error);
 }

@@ -94,7 +94,7 @@ TEST(Adjust, NeutralChangesNothing) {
     for (Pixel pixel = 0; pixel < 1u << 24; pixel += 97) EXPECT_EQ(adjust_pixel(pixel, terms), pixel);
 }
 
-TEST(Adjust, RejectsWrongSettingsAndKeepsTheOldOnes) {
+TEST(Adjust, RejectsInvalidSettingsAndKeepsTheOldOnes) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 1, 1, 1};
     const auto nan = std::numeric_limits<double>::quiet_NaN();

@@ -83,14 +83,14 @@ std::vector<Histogram> many_histograms() {
     return all;
 }
 
-TEST(Threshold, TwoMaxIsTheMeanOfTheTwoMostFrequentClampedTo50To200) {
+TEST(Threshold, TwoMaxIsTheClampedMeanOfTheTwoMostFrequentValues) {
     EXPECT_EQ(two_max_threshold(of({{60, 9}, {141, 8}, {250, 7}})), 100);
     EXPECT_EQ(two_max_threshold(of({{10, 9}, {20, 8}})), 50);
     EXPECT_EQ(two_max_threshold(of({{230, 9}, {255, 8}})), 200);
     EXPECT_EQ(two_max_threshold(of({{255, 9}, {100, 8}})), 177);
 }
 
-TEST(Threshold, TwoMaxTakesTheDarkerOnATie) {
+TEST(Threshold, TwoMaxPrefersTheDarkerValueOnATie) {
     EXPECT_EQ(two_max_threshold(of({{100, 5}, {120, 5}, {140, 5}})), 110);
     EXPECT_EQ(two_max_threshold(of({{90, 5}, {120, 9}, {140, 5}})), 105);
     // If all pixels have one value, the second value is the darkest of the empty bins.
@@ -111,7 +111,7 @@ TEST(Threshold, TwoPeaksFindsTheMiddleOfTheValley) {
     EXPECT_EQ(two_peaks_threshold(of({{100, 9}, {101, 5}, {102, 4}, {103, 8}})), 102);
 }
 
-TEST(Threshold, TwoPeaksSmoothsSpikesAway) {
+TEST(Threshold, TwoPeaksIgnoresSpikes) {
     Histogram histogram{};
     std::mt19937 random(1);
     for (int bin = 0; bin < 256; ++bin)
@@ -122,7 +122,7 @@ TEST(Threshold, TwoPeaksSmoothsSpikesAway) {
     EXPECT_NEAR(two_peaks_threshold(histogram), 125, 5);
 }
 
-TEST(Threshold, TwoPeaksFallsBackOnOtsu) {
+TEST(Threshold, TwoPeaksFallsBackToOtsu) {
     Histogram hill{};
     for (int bin = 0; bin < 256; ++bin)
         hill[static_cast<std::size_t>(bin)] = static_cast<std::uint32_t>(1000 - std::abs(bin - 90) * 3);
@@ -166,7 +166,7 @@ std::optional<int> otsu_by_candidates(const Histogram& histogram) {
     return static_cast<int>(best - variances.begin());
 }
 
-TEST(Threshold, OtsuCandidatesMatchTheSequenceWhenTheyDecide) {
+TEST(Threshold, OtsuCandidatesEqualTheFullSearchIfTheyDecide) {
     int decided = 0, hills = 0, turn = 0;
     for (const auto& histogram : many_histograms()) {
         const auto found = otsu_by_candidates(histogram);
@@ -269,7 +269,7 @@ TEST_P(BinarizeTest, SauvolaHandlesEveryWindow) {
 }
 
 // Runs a batch with many kinds of histograms: a few values, hills, one value.
-TEST_P(BinarizeTest, ThresholdsMatchOnManyHistograms) {
+TEST_P(BinarizeTest, ThresholdsEqualTheFormulaOnManyHistograms) {
     constexpr int frames = 200;
     const Shape shape{frames, 40, 50, 1};
     kit::GuardedImage in(shape, {}), out(shape, {});
@@ -322,7 +322,7 @@ TEST_P(BinarizeTest, ReportsAFixedLevel) {
     EXPECT_EQ(filter->figures()[0].value, 77);
 }
 
-TEST(Binarize, RejectsParametersThatTheMethodDoesNotRead) {
+TEST(Binarize, RejectsParametersThatTheMethodDoesNotUse) {
     const auto info = binarize_info();
     const Shape shape{1, 4, 4, 3};
     const auto with = [&](auto... values) { return info.output_shape(with_defaults(info, {values...}), shape); };
@@ -335,7 +335,7 @@ TEST(Binarize, RejectsParametersThatTheMethodDoesNotRead) {
     EXPECT_EQ(with(Value{"method", "sauvola"}, Value{"window", "31"}, Value{"k", "0.5"}), shape);
 }
 
-TEST(Binarize, RejectsWrongParametersAndShapes) {
+TEST(Binarize, RejectsInvalidParametersAndShapes) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 4, 4, 3};
     EXPECT_THROW(Binarize({.method = {}, .level = 256}, shape, executor), Error);
@@ -485,7 +485,7 @@ TEST_P(DocumentTest, FindsAWordOnAnEmptyPage) {
         }
 }
 
-TEST(Document, RejectsWrongWindows) {
+TEST(Document, RejectsInvalidWindows) {
     auto& executor = kit::executor(Backend::cpu);
     for (const int window : {-1, 1, 24, 65}) EXPECT_THROW(Document({.window = window}, {1, 9, 9, 1}, executor), Error);
     const auto info = binarize_info();

@@ -64,7 +64,7 @@ TEST_P(CompareTest, CombinesDifferentSizesAndChannels) {
                 }
 }
 
-TEST(Compare, RejectsWrongParametersAndShapes) {
+TEST(Compare, RejectsInvalidParametersAndShapes) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 4, 4, 3};
     EXPECT_THROW(Compare({CompareMode::split}, shape, {1, 4, 5, 3}, executor), Error);

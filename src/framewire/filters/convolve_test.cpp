@@ -102,7 +102,7 @@ TEST(Convolve, ReadsMatrices) {
     EXPECT_EQ(refusal(many), "matrix has more than 225 numbers");
 }
 
-TEST(Convolve, RejectsWrongParameters) {
+TEST(Convolve, RejectsInvalidParameters) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 4, 4, 3};
     for (const int divisor : {0, -1, max_convolve_divisor + 1})

@@ -58,7 +58,7 @@ TEST(Deinterlace, AFirstFrameHasNoCombing) {
     EXPECT_EQ(kit::first_difference(out.view(), want.view()), std::nullopt);
 }
 
-TEST(Deinterlace, RejectsWrongThresholdsAndShapes) {
+TEST(Deinterlace, RejectsInvalidThresholdsAndShapes) {
     auto& executor = kit::executor(Backend::cpu);
     EXPECT_THROW(Deinterlace({.threshold = -1}, {1, 4, 4, 3}, executor), Error);
     EXPECT_THROW(Deinterlace({.threshold = 256}, {1, 4, 4, 3}, executor), Error);

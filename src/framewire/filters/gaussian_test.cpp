@@ -147,7 +147,7 @@ TEST(Gaussian, StaysWithinOneOfTheFormulaForAnyImage) {
 
 // 8-bit weights are used if they suffice for any image. Size 5 errs by at most 0.86 with them, but by 1.28 if all its
 // taps weigh the same.
-TEST(Gaussian, WeightsAreShortIfThatSuffices) {
+TEST(Gaussian, UsesShortWeightsWhenTheyAreExact) {
     for (const int size : {1, 2, 3, 4, 5}) EXPECT_TRUE(gaussian_weights(size, 0).is_short) << size;
     EXPECT_FALSE(gaussian_weights(5, 1000).is_short);
     EXPECT_FALSE(gaussian_weights(7, 0).is_short);
@@ -157,7 +157,7 @@ TEST(Gaussian, WeightsAreShortIfThatSuffices) {
     EXPECT_EQ(weights.folded[2], 47 * gaussian_short_unit) << "half of the middle tap's 94";
 }
 
-TEST(Gaussian, RejectsWrongSizesSigmasAndShapes) {
+TEST(Gaussian, RejectsInvalidSizesSigmasAndShapes) {
     auto& executor = kit::executor(Backend::cpu);
     const auto message = [&](GaussianParameters parameters) {
         try {

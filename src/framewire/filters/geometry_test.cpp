@@ -43,7 +43,7 @@ TEST(Measure, EvaluatesFfmpegNotation) {
     EXPECT_EQ(in_pixels("1.5e2"), 150);
 }
 
-TEST(Measure, PercentagesAreOfTheWhole) {
+TEST(Measure, PercentagesReferToTheImage) {
     EXPECT_EQ(in_pixels("50%"), 320);
     EXPECT_EQ(in_pixels("50%", of_input, 37), 18);
     EXPECT_EQ(in_pixels("12.5% + 1"), 81);
@@ -200,7 +200,7 @@ TEST(Pad, NegativePositionsMeanTheMiddle) {
     EXPECT_EQ(kit::first_difference(out.view(), want.view()), std::nullopt);
 }
 
-TEST(Pad, RejectsWhatDoesNotFit) {
+TEST(Pad, RejectsImagesThatDoNotFit) {
     const auto info = pad_info();
     const Shape shape{1, 48, 64, 3};
     const auto refusal = [&](std::initializer_list<std::pair<std::string, std::string>> values) {

@@ -21,7 +21,7 @@ TEST_P(HeatmapTest, EqualsTheFormula) {
 }
 
 // Tests every possible sum of differences in a row of 766 pixels.
-TEST(Heatmap, MatchesOnEverySum) {
+TEST(Heatmap, EqualsTheFormulaForEverySum) {
     const Shape shape{1, 1, max_heat + 1, 3};
     HostImage in(shape), previous(shape), out(shape), want(shape);
     for (int sum = 0; sum <= max_heat; ++sum)

@@ -69,7 +69,7 @@ TEST(Mean, DividesExactly) {
     for (int size = mean_16_bit_size + 1; size <= 255; ++size) check(size, mean_division_by_bytes(size), 32);
 }
 
-TEST(Mean, RejectsWrongSizesAndShapes) {
+TEST(Mean, RejectsInvalidSizesAndShapes) {
     auto& executor = kit::executor(Backend::cpu);
     for (const int size : {-1, 0, 256}) {
         try {

@@ -67,7 +67,7 @@ TEST(MedianHistogramBlocks, MatchesTheDivisionMeasuredOnAnH200) {
     }
 }
 
-TEST(MedianHistogramBlocks, ReportsWhatDoesNotFit) {
+TEST(MedianHistogramBlocks, ReportsSizesThatDoNotFit) {
     try {
         MedianHistogramBlocks(255, {1, 10, 10, 3}, sm_75);
         FAIL() << "256 columns of 272 bytes in 64 KiB";

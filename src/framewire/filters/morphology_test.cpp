@@ -68,7 +68,7 @@ TEST_P(MorphologyTest, LargeImagesEqualTheDefinition) {
     }
 }
 
-TEST(Morphology, RejectsWrongSizesAndShapes) {
+TEST(Morphology, RejectsInvalidSizesAndShapes) {
     auto& executor = kit::executor(Backend::cpu);
     for (const int size : {-1, 0, 2, 65}) EXPECT_THROW(Morphology({.size = size}, {1, 4, 4, 3}, executor), Error);
     EXPECT_THROW(Morphology({}, {1, 4, 4, 2}, executor), Error);

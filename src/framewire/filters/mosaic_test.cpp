@@ -127,7 +127,7 @@ TEST(Mosaic, ParsesZones) {
         EXPECT_THROW(parse_zone(text), Error) << text;
 }
 
-TEST(Mosaic, RejectsWrongParameters) {
+TEST(Mosaic, RejectsInvalidParameters) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 20, 30, 3};
     EXPECT_THROW(Mosaic({.cell_px = 0}, shape, executor), Error);

@@ -42,7 +42,7 @@ TEST_P(NoiseTest, OverlayOnThePreviousFrameEqualsTheFormula) {
 }
 
 // Tests every pair of values, at thresholds near which sums and comparisons could wrap around.
-TEST_P(NoiseTest, MatchesOnEveryDifference) {
+TEST_P(NoiseTest, EqualsTheFormulaForEveryDifference) {
     const Shape shape{1, 256, 256, 1};
     kit::GuardedImage in(shape, {}), previous(shape, {}), out(shape.with_channels(3), {});
     for (int y = 0; y < 256; ++y)
@@ -150,7 +150,7 @@ TEST_P(NoiseTest, SkipsPositionsOutsideTheFrame) {
     }
 }
 
-TEST(Noise, RejectsWrongParametersAndShapes) {
+TEST(Noise, RejectsInvalidParametersAndShapes) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 4, 4, 3};
     EXPECT_THROW(Noise({.threshold = -1}, shape, executor), Error);

@@ -100,7 +100,7 @@ TEST(Rotate, ResultsHoldTheWholeImageOrKeepItsSize) {
     EXPECT_EQ(size("30", "same"), "400x300");
 }
 
-TEST(Rotate, RejectsWrongAnglesAndShapes) {
+TEST(Rotate, RejectsInvalidAnglesAndShapes) {
     auto& executor = kit::executor(Backend::cpu);
     for (const double degrees : {361.0, -1e9, std::numeric_limits<double>::quiet_NaN()})
         EXPECT_THROW(Rotate({.degrees = degrees}, {1, 4, 4, 3}, executor), Error);

@@ -188,7 +188,7 @@ TEST(Scale, OneSideFollowsFromTheOther) {
     EXPECT_EQ(size({{"w", "10"}, {"h", "-2"}}, 10000, 10), "10x2") << "never 0";
 }
 
-TEST(Scale, RejectsWrongSizes) {
+TEST(Scale, RejectsInvalidSizes) {
     const auto info = scale_info();
     const auto refusal = [&](std::initializer_list<std::pair<std::string, std::string>> values) {
         try {

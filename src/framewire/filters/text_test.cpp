@@ -122,7 +122,7 @@ TEST_P(TextTest, ClipsAtAllEdges) {
         }
 }
 
-TEST_P(TextTest, DrawsMoreGlyphsThanOneLaunchCarries) {
+TEST_P(TextTest, DrawsMoreGlyphsThanFitInOneLaunch) {
     const Shape shape{1, 480, 640, 3};
     std::string words;
     for (int line = 0; line < 40; ++line) words += "Franz jagt im komplett verwahrlosten Taxi\\n";
@@ -326,7 +326,7 @@ TEST(TextColor, ReadsNamesNumbersAndAlpha) {
         expect_refused([&] { parse_color(wrong, "box"); }, fmt::format("box '{}' is not a colour", wrong));
 }
 
-TEST_F(TextOnHost, RejectsWrongParameters) {
+TEST_F(TextOnHost, RejectsInvalidParameters) {
     const Shape shape{1, 8, 8, 3};
     const auto make = [&](TextParameters parameters) {
         if (parameters.font.empty()) parameters.font = font();

@@ -114,7 +114,7 @@ TEST(TileNetwork, ComputesTheMedianOfEveryWindowFromStrips) {
             }
 }
 
-TEST(StripNetwork, SortsColumnsAndTheWhole) {
+TEST(StripNetwork, SortsColumnsAndWholeStrips) {
     std::mt19937 random(static_cast<unsigned>(kit::seed()));
     for (const int size : {5, 7, 11, 13, 15})
         for (int round = 0; round < 100; ++round) {

@@ -297,7 +297,7 @@ TEST(PeopleDetector, RunsWithoutAllocating) {
     EXPECT_EQ(kit::allocations(), before);
 }
 
-TEST(PeopleDetector, HasLevelsAsLongAsWindowsFit) {
+TEST(PeopleDetector, HasEveryLevelThatFitsAWindow) {
     const auto levels = [](const PeopleParameters& parameters, const Shape& shape) {
         return PeopleDetector(random_model({.norm = HogNorm::l2hys}, 64, 128), parameters, shape,
                               kit::executor(Backend::cpu))
@@ -357,7 +357,7 @@ std::vector<Detection> grouped(std::vector<Detection> detections, int neighbours
 }
 
 // The limit is a fifth of the mean of the smaller width and the smaller height, (10 + 30) / 2: 4 pixels.
-TEST(Neighbours, HaveSidesWithinAFifth) {
+TEST(Neighbours, HaveSidesThatDifferByAFifthAtMost) {
     const Detection box{100, 100, 10, 30, 0};
     EXPECT_TRUE(are_neighbours(box, box));
     EXPECT_TRUE(are_neighbours(box, {104, 96, 10, 30, 0}));

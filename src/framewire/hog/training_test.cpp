@@ -127,7 +127,7 @@ TEST(LinearSvm, ReachesTheCostOfTheReference) {
         }
 }
 
-TEST(LinearSvm, ExcessBoundsTheDistanceFromTheLeastCost) {
+TEST(LinearSvm, ExcessBoundsTheDistanceToTheMinimumCost) {
     const auto samples = samples_of(clouds(60, 8, 0.2f));
     const double least = train_linear_svm(samples, exact).cost;
     for (const int passes : {1, 2, 5, 20}) {
@@ -251,7 +251,7 @@ std::optional<ErrorCode> error_of(const std::function<void()>& body, std::string
 
 // If an image is larger than the window by whole cells, its middle equals that part of the reference's descriptor of
 // the image.
-TEST(ImageWindows, CentreEqualsItsPartOfTheImage) {
+TEST(ImageWindows, CentreEqualsThatRegionOfTheImage) {
     const auto window = small_window();
     const auto shape = window_shape(window);
     const auto image = figure({1, 64, 40, 3}, 1);  // 16 px above and below the window, 8 px to its left and right

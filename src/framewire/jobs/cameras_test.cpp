@@ -193,7 +193,7 @@ TEST_P(Cameras, RejectInvalidOptions) {
     EXPECT_EQ(refusal(misspelt, "did you mean 'gray'?"), ErrorCode::usage);
 }
 
-TEST(CameraRecordings, NumberFurtherParts) {
+TEST(CameraRecordings, NumberAdditionalFiles) {
     EXPECT_EQ(recording_part("day.fwd", 2), "day-2.fwd");
     EXPECT_EQ(recording_part("a.b/day.1.fwd:key=2", 13), "a.b/day.1-13.fwd:key=2");
 }

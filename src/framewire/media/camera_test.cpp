@@ -438,7 +438,7 @@ TEST(Camera, StopsEnumeratingDriversThatNeverEnd) {
     EXPECT_EQ(camera.controls.size(), 1U);
 }
 
-TEST(Camera, RejectsOtherDevices) {
+TEST(Camera, RejectsDevicesThatAreNotCameras) {
     FakeCamera output;
     output.capabilities = V4L2_CAP_VIDEO_OUTPUT;
     EXPECT_EQ(error_of([&] { open(output); }), ErrorCode::no_input);

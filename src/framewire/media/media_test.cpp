@@ -680,7 +680,7 @@ TEST(Ffv1, CorruptFramesAreNotDelivered) {
     for (const auto& frame : reading.frames) EXPECT_NE(std::find(frames.begin(), frames.end(), frame), frames.end());
 }
 
-TEST(Jpeg, TruncatedIsLost) {
+TEST(Jpeg, TruncatedFileLosesTheSource) {
     const TemporaryFolder folder;
     write_video(folder / "a.jpg", small, clip(1));
     const auto whole = read_file(folder / "a.jpg");
@@ -690,7 +690,7 @@ TEST(Jpeg, TruncatedIsLost) {
     }
 }
 
-TEST(Tiff, TruncatedIsLost) {
+TEST(Tiff, TruncatedFileLosesTheSource) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 -compression_algo raw " + (folder / "a.tif")));
     const auto whole = read_file(folder / "a.tif");

@@ -79,7 +79,7 @@ TEST(Npy, AppearsOnlyWhenComplete) {
     EXPECT_FALSE(std::filesystem::exists(folder / "a.npy"));
 }
 
-TEST(Npy, RejectsOtherSizesAndTypes) {
+TEST(Npy, RejectsMismatchedSizesAndTypes) {
     const TemporaryFolder folder;
     const float value = 1;
     NpyFile one(folder / "a.npy", {1}, false);

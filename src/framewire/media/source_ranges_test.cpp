@@ -210,7 +210,7 @@ TEST(Range, ReadsUpToTheStartOfY4mWithFrameParameters) {
         expect_part(folder / "a.y4m", whole, start, std::nullopt);
 }
 
-TEST(Range, ReportsAStartBehindTheEnd) {
+TEST(Range, ReportsAStartBeyondTheEnd) {
     const auto reading = read_video("synth:size=32x24:fps=10:frames=20", {.start_seconds = 2});
     EXPECT_EQ(reading.error, ErrorCode::no_input);
     EXPECT_NE(reading.message.find("ends before the start at 2 s"), std::string::npos) << reading.message;

@@ -126,7 +126,7 @@ TEST_F(TiffForms, PagesAreFrames) {
     EXPECT_GT(psnr(reading.frames[2], reading.frames[0]), 25) << "scaled to the first page's size";
 }
 
-TEST_F(TiffForms, CorruptTilesAreLost) {
+TEST_F(TiffForms, CorruptTilesLoseTheSource) {
     const auto path = folder_ / "a.tif";
     ASSERT_TRUE(convert((folder_ / "c.png") + " -compress Zip -define tiff:tile-geometry=64x64 " + path));
     auto bytes = read_file(path);

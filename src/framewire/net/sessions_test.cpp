@@ -649,7 +649,7 @@ TEST_F(SlowViewers, ReceiveTheEndAfterTheLastCompleteState) {
 }
 
 // Viewers of version 4 present whatever they hold, so each message must leave them with a complete state.
-TEST_F(SlowViewers, OfTheOldestVersionReceiveEachStateInOneMessage) {
+TEST_F(SlowViewers, WithTheOldestVersionReceiveEachStateInOneMessage) {
     SlowPeer viewer{come(), Receiver(hello_of(stream.state)), references};
     auto hello = viewer_hello({.stream = "main", .version = oldest_wire_version});
     viewer.peer.say(hello);

@@ -329,7 +329,7 @@ TEST(TlsIdentity, IsUniqueAndIdentifiedByItsFingerprint) {
     EXPECT_NO_THROW(check_identity({.certificates = both, .key = both}));
 }
 
-TEST(TlsIdentity, RejectsMismatchedFilesByName) {
+TEST(TlsIdentity, RejectsMismatchedFilesAndNamesThem) {
     const TestAuthority authority;
     const auto one = authority.identity("DNS:a.test"), other = authority.identity("DNS:a.test");
     const auto refused = [](TlsIdentity identity, const std::string& words) {

@@ -62,7 +62,7 @@ TEST(Wire, ViewerHelloRoundTrips) {
 }
 
 // A later version may append fields to the hello; the known fields stay in front.
-TEST(Wire, IgnoresTheEndOfALaterHello) {
+TEST(Wire, IgnoresTrailingBytesOfANewerHello) {
     auto bytes = viewer_hello({"yard"});
     bytes.push_back(1);
     EXPECT_EQ(read_viewer_hello(payload_of(bytes, preamble_bytes), wire_version + 1).stream, "yard");

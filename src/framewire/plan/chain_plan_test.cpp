@@ -399,7 +399,7 @@ TEST_P(ChainPlanTest, EmptyChainCopies) {
     EXPECT_EQ(difference(out, in), std::nullopt);
 }
 
-TEST_P(ChainPlanTest, RejectsOtherShapes) {
+TEST_P(ChainPlanTest, RejectsMismatchedShapes) {
     auto gray = processor("gray=channels=1");
     const auto in = noise(frame, 1);
     HostImage right(frame.with_channels(1)), wrong(frame);

@@ -154,7 +154,7 @@ TEST(Chain, IgnoresSpacesAroundParts) {
     EXPECT_EQ(values("smooth=label=x\\ ").text("label"), "x ");
 }
 
-TEST(Chain, RejectsWithPlaceAllowedValuesAndNearestName) {
+TEST(Chain, ReportsPositionAllowedValuesAndNearestName) {
     EXPECT_EQ(refusal("still,smoth=3"),
               "filters, column 7: unknown filter 'smoth'; filters: smooth, tile, still, part; did you mean 'smooth'?\n "
               " still,smoth=3\n        ^");
@@ -187,7 +187,7 @@ void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.text; 
 
 class ChainRefusal : public testing::TestWithParam<Refusal> {};
 
-TEST_P(ChainRefusal, ReportsProblemAndPlace) {
+TEST_P(ChainRefusal, ReportsProblemAndPosition) {
     const auto message = refusal(GetParam().text);
     EXPECT_EQ(message.substr(0, std::string(GetParam().message).size()), GetParam().message) << message;
 }
@@ -262,7 +262,7 @@ TEST(Chain, KeepsMessagesShortAndPrintable) {
         << behind;
 }
 
-TEST(Chain, ShowsLongTextsAroundThePlace) {
+TEST(Chain, ShowsLongTextsAroundTheError) {
     std::string text = "still";
     for (int i = 0; i < 20; ++i) text += ",still";
     const auto message = refusal(text + ",stil,still,still,still,still,still");

@@ -216,7 +216,7 @@ TEST(FrameRing, KeepsTimelyFramesWithPatience) {
     EXPECT_EQ(numbers.statistics.snapshot().drops, 0);
 }
 
-TEST(FrameRing, DropsWhenPatienceIsOver) {
+TEST(FrameRing, DropsFramesWhenPatienceRunsOut) {
     // Same as DropsTheOldestWaitingFrameOfALiveSource, but from the second frame on all frames are 1000 s late.
     Numbers numbers;
     numbers.options.drop_when_late = true;
@@ -405,7 +405,7 @@ TEST(FrameRing, SendsFramesProcessedBeforeAFailure) {
     EXPECT_EQ(numbers.sent, counted(17));
 }
 
-TEST(FrameRing, SendsNothingAfterSendFailed) {
+TEST(FrameRing, SendsNothingAfterAFailedSend) {
     Numbers numbers;
     numbers.send_fails_at = 17;
     EXPECT_EQ(numbers.failure(), ErrorCode::io);

@@ -96,7 +96,7 @@ TEST_P(BoundedEncoderTest, RefinesStaticRegions) {
     }
 }
 
-TEST_P(BoundedEncoderTest, RejectsOtherModesAndFrames) {
+TEST_P(BoundedEncoderTest, RejectsUnsupportedModesAndMismatchedFrames) {
     EXPECT_THROW(BoundedEncoder({}, {1, 16, 16, 3}, executor()), Error);
     auto parameters = bounded;
     parameters.effort = 3;
@@ -276,7 +276,7 @@ TEST_P(StreamEncoderTest, RunsWithoutAllocating) {
     EXPECT_EQ(kit::allocations(), before);
 }
 
-TEST_P(StreamEncoderTest, RejectsOtherFrames) {
+TEST_P(StreamEncoderTest, RejectsMismatchedFrames) {
     StreamEncoder encoder({}, {1, 16, 16, 3}, executor());
     auto changes = encoder.make_changes();
     Frame other({1, 16, 17, 3}, executor());

@@ -54,7 +54,7 @@ TEST(Event, StaysBelowTheMaximumLength) {
     EXPECT_TRUE(read_event(event->json));
 }
 
-TEST(Event, RejectsOtherJson) {
+TEST(Event, RejectsInvalidJson) {
     const std::string good = R"({"type":"motion","id":"a","camera":"door","state":"ON"})";
     ASSERT_TRUE(read_event(good));
     for (const std::string bad :

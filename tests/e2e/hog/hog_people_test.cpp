@@ -229,7 +229,7 @@ TEST_F(HogPeopleInFolder, ReportsABrokenImageAndContinues) {
     }
 }
 
-TEST_F(HogPeopleInFolder, RefusesWhatIsNotAllowed) {
+TEST_F(HogPeopleInFolder, RefusesInvalidOptions) {
     const auto names = folder.names();
     const auto refused = [&](const std::vector<std::string>& arguments, int code, const std::string& says) {
         const auto result = people_in_folder(arguments);
@@ -272,7 +272,7 @@ TEST_F(HogPeople, AcceptsOtherWindowsAndDescriptors) {
     EXPECT_EQ(hog(find).code, 2) << "the weights are those of another window";
 }
 
-TEST_F(HogPeople, RefusesWhatIsNotAllowed) {
+TEST_F(HogPeople, RefusesInvalidOptions) {
     std::ofstream(folder / "broken.txt") << "1 2 3\n";
     const auto names = folder.names();
     const struct {

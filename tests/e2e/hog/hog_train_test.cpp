@@ -178,7 +178,7 @@ TEST_F(HogTrain, SkipsNonImageFiles) {
     EXPECT_NE(result.err.find("notes.txt"), std::string::npos) << result.err;
 }
 
-TEST_F(HogTrain, RefusesBadFolders) {
+TEST_F(HogTrain, RefusesInvalidFolders) {
     const auto expect_refusal = [&](const Result& result, int code, const std::string& says) {
         EXPECT_EQ(result.code, code) << result.err;
         EXPECT_NE(result.err.find(says), std::string::npos) << result.err;

@@ -410,7 +410,7 @@ TEST(View, ARecordingLimitsTimestampJumps) {
     EXPECT_LT(std::atof(probed.out.c_str()), 2.0) << probed.out;
 }
 
-TEST(View, WithoutADisplaySuggestsAnAlternative) {
+TEST(View, SuggestsAnAlternativeWithoutADisplay) {
     ::unsetenv("DISPLAY");
     ::unsetenv("WAYLAND_DISPLAY");
     ::unsetenv("SDL_VIDEODRIVER");

@@ -295,7 +295,7 @@ TEST_F(ManyFiles, GivePeopleOfEachImage) {
     EXPECT_TRUE(fs::exists(out() + ".framewire/a.jsonl.done"));
 }
 
-TEST_F(ManyFiles, GiveLabelsButStepsAndTimesNeedOneFile) {
+TEST_F(ManyFiles, WriteLabelsButStepsAndTimesNeedOneFile) {
     make_clips(2);
     const auto labels = folder_ / "labels/";
     const auto result = run_framewire({"detect", "--backend", "cpu", "-i", clips(), "-o", out(), "--labels", labels});

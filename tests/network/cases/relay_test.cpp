@@ -24,7 +24,7 @@ Words checking(const Served& server, const Camera& camera, double seconds) {
             fmt::format("seconds={}", seconds)};
 }
 
-TEST(Relay, PicturesThroughTwoAreWithinTheFirstServersBound) {
+TEST(Relay, PicturesThroughTwoRelaysStayWithinTheBound) {
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", "320x240", fps);
     Served first({"-i", camera.source(), "--threshold", "12"});

@@ -123,7 +123,7 @@ TEST(LastPicture, HasTheDurationOfItsFile) {
 }
 
 // In AVI, a chunk of 0 bytes repeats the previous picture.
-TEST(LastPicture, OfAviIsRepeatedByNullFrames) {
+TEST(LastPicture, InAviIsRepeatedByNullFrames) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=10:duration=1 -c:v mjpeg " + (folder / "a.avi")));
     auto bytes = read_file(folder / "a.avi");

@@ -586,7 +586,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Shifted{"avi", "a.avi", "-c:v mjpeg"}),
     ::testing::PrintToStringParamName());
 
-TEST(Times, OfTransportStreamsCountFromTheStart) {
+TEST(Times, InTransportStreamsCountFromTheStart) {
     const TemporaryFolder folder;
     // The last offset is two hours before the 33-bit clock wraps around.
     for (const auto* offset : {"5", "-5", "88243"}) {

@@ -153,7 +153,7 @@ TEST(LinearPlanes, MovesChromaWithItsPixels) {
 }
 
 // A colour that grows evenly from left to right and down does so in the result, at the places where chroma sits there.
-TEST(LinearPlanes, ScalesChromaWhereItSits) {
+TEST(LinearPlanes, ScalesChromaAtItsSites) {
     Executor executor(BackendChoice::cpu, 2);
     for (const auto format : {yuv_420, yuv_422, yuv_444})
         for (const auto& siting : sitings)
@@ -233,7 +233,7 @@ void expect_as_by_way_of_bgr(const Made& made, const char* filters, Executor& ex
 
 // Means on planes equal those through BGR, except for the rounding of BGR: chroma and borders of all sitings
 // and sides.
-TEST(LinearPlanes, TakesMeansAsByWayOfBgr) {
+TEST(LinearPlanes, ComputesTheSameMeansAsThroughBgr) {
     Executor executor(BackendChoice::cpu, 2);
     std::size_t turn = 0;
     for (const auto format : {yuv_420, yuv_422, yuv_444})
@@ -254,7 +254,7 @@ TEST(LinearPlanes, TakesMeansAsByWayOfBgr) {
 
 // So are levels, where the colours stay inside of BGR. On the way there and back coarse chroma is smoothed, which
 // planes spare it: there each sample is what one as fine as luma becomes.
-TEST(LinearPlanes, ChangesLevelsAsByWayOfBgr) {
+TEST(LinearPlanes, AdjustsLevelsAsThroughBgr) {
     Executor executor(BackendChoice::cpu, 2);
     for (const auto& own : codings)
         for (const auto* filters : {"adjust=brightness=20:contrast=1.2", "adjust=gain=0.8", "adjust=brightness=-30",
@@ -286,7 +286,7 @@ TEST(LinearPlanes, ChangesLevelsAsByWayOfBgr) {
 }
 
 // A mosaic tells the means of the picture's channels, on planes too.
-TEST(LinearPlanes, TellsWhatAMosaicTells) {
+TEST(LinearPlanes, ReportsTheResultsOfAMosaic) {
     Executor executor(BackendChoice::cpu, 2);
     for (const auto format : {yuv_420, yuv_422, yuv_444})
         for (const auto& own : codings) {
@@ -314,7 +314,7 @@ TEST(LinearPlanes, TellsWhatAMosaicTells) {
         }
 }
 
-TEST(LinearPlanes, MeansOfChromaAreTheSameBytesEverywhere) {
+TEST(LinearPlanes, ChromaMeansAreTheSameForEveryInstructionSet) {
     Executor executor(BackendChoice::cpu, 2);
     const auto info = info_of(yuv_420, siting_left, 77, 331);
     std::shared_ptr<const YuvPicture> first;
@@ -359,7 +359,7 @@ TEST(LinearPlanes, PutsTheOriginalBesideTheResult) {
         }
 }
 
-TEST(LinearPlanes, KeepsOneColour) {
+TEST(LinearPlanes, KeepsUniformColours) {
     Executor executor(BackendChoice::cpu, 2);
     for (const auto* filters : {"rotate=90", "flip", "scale=iw*3:ih*2:lanczos", "scale=20%:30%:area", "scale=17:1000",
                                 "gaussian=31:sigma=5", "mean=7"}) {
@@ -370,7 +370,7 @@ TEST(LinearPlanes, KeepsOneColour) {
 }
 
 // If chroma is centred on its pixels, turning back restores the picture; so do mirrored odd sides.
-TEST(LinearPlanes, LosesNothingWhereSamplesMeet) {
+TEST(LinearPlanes, IsLosslessIfSamplesCoincide) {
     Executor executor(BackendChoice::cpu, 2);
     for (const auto& [filters, siting, height, width] :
          {std::tuple{"rotate=90,rotate=270", siting_centre, 66, 98},
@@ -386,7 +386,7 @@ TEST(LinearPlanes, LosesNothingWhereSamplesMeet) {
     }
 }
 
-TEST(LinearPlanes, ChangesTheCodingAtLast) {
+TEST(LinearPlanes, ConvertsTheCodingLast) {
     Executor executor(BackendChoice::cpu, 2);
     const auto from = info_of(yuv_420, siting_left, 120, 200);
     const auto chain = parse_chain("scale=50%");
@@ -408,7 +408,7 @@ TEST(LinearPlanes, ChangesTheCodingAtLast) {
                   std::nullopt);
 }
 
-TEST(LinearPlanes, IsOfLinearChainsAlone) {
+TEST(LinearPlanes, AcceptsOnlyLinearChains) {
     Executor executor(BackendChoice::cpu, 2);
     const auto from = info_of(yuv_420, siting_left, 40, 60);
     const auto is_of = [&](const char* filters, const YuvInfo& to, std::optional<YuvInfo> own = {}) {
@@ -446,7 +446,7 @@ TEST(LinearPlanes, IsOfLinearChainsAlone) {
     }
 }
 
-TEST(LinearPlanes, RefusesPicturesOfAnotherForm) {
+TEST(LinearPlanes, RejectsPicturesOfAnotherFormat) {
     Executor executor(BackendChoice::cpu, 1);
     const auto info = info_of(yuv_420, siting_left, 40, 60), other = info_of(yuv_420, siting_centre, 40, 60);
     auto geometry = LinearPlanes::of(parse_chain("flip,scale=60:40"), info, info, executor);

@@ -99,7 +99,7 @@ constexpr const char* chains_of_neighbours[] = {"flip",
                                                 "flip,mosaic=16"};
 
 // Every format and siting of what comes in and goes out, by turns; sizes with edges, strips cut anywhere.
-TEST(PlanesPass, EqualsTheWayOverWholeImages) {
+TEST(PlanesPass, EqualsProcessingWholeImages) {
     std::vector<YuvInfo> in, out;
     for (const auto& siting : sitings) {
         for (const auto format :
@@ -129,7 +129,7 @@ TEST(PlanesPass, EqualsTheWayOverWholeImages) {
 }
 
 // By turns over sizes; several strips of what is wide, and of scales whose weights end with the picture.
-TEST(PlanesPass, OfNeighboursEqualsTheWayOverWholeImages) {
+TEST(PlanesPass, NeighbourhoodFiltersEqualProcessingWholeImages) {
     std::size_t turn = 0;
     for (const auto* chain : chains_of_neighbours)
         for (const auto& siting : sitings) {
@@ -168,7 +168,7 @@ std::string with_test_font(std::string filters) {
     return filters;
 }
 
-TEST(PlanesPass, KeepsWhatIsNotDrawnOn) {
+TEST(PlanesPass, KeepsPixelsThatAreNotDrawnOn) {
     Executor executor(BackendChoice::cpu, 2);
     for (const auto format : {yuv_420, yuv_422, yuv_444})
         for (const auto& siting : sitings)
@@ -216,13 +216,13 @@ TEST(PlanesPass, KeepsWhatIsNotDrawnOn) {
 }
 
 // A gray image goes out as one.
-TEST(PlanesPass, OfOneChannelEqualsTheWayOverWholeImages) {
+TEST(PlanesPass, OneChannelEqualsProcessingWholeImages) {
     for (const auto format : {yuv_gray, yuv_420})
         for (const auto& coding : codings)
             check("gray=channels=1", {yuv_420, codings[2], siting_left, 1, 67, 35}, {format, coding, siting_left}, 2);
 }
 
-TEST(PlanesPass, TakesOtherSettingsFromTheNextFrameOn) {
+TEST(PlanesPass, AppliesNewSettingsFromTheNextFrame) {
     Executor executor(BackendChoice::cpu, 2);
     const YuvInfo info{yuv_420, codings[2], siting_left, 1, 33, 65};
     ChainPlan plan(parse_chain("adjust=brightness=50"), {1, info.height, info.width, 3}, executor);
@@ -240,7 +240,7 @@ TEST(PlanesPass, TakesOtherSettingsFromTheNextFrameOn) {
               std::nullopt);
 }
 
-TEST(PlanesPass, IsOfChainsThatGoByRowsAlone) {
+TEST(PlanesPass, AcceptsOnlyChainsThatRunByRows) {
     Executor executor(BackendChoice::cpu, 2);
     const YuvInfo info{yuv_420, codings[2], siting_left, 1, 32, 64};
     const auto is_of = [&](const char* filters, const YuvInfo& to, const Shape& shape = {1, 32, 64, 3}) {
@@ -264,7 +264,7 @@ TEST(PlanesPass, IsOfChainsThatGoByRowsAlone) {
     EXPECT_FALSE(is_of("gray", info, {1, 32, 64, 1}));
 }
 
-TEST(PlanesPass, RefusesPicturesOfAnotherSize) {
+TEST(PlanesPass, RejectsPicturesOfAnotherSize) {
     Executor executor(BackendChoice::cpu, 1);
     const YuvInfo info{yuv_420, codings[2], siting_left, 1, 32, 64};
     ChainPlan plan(parse_chain("gray"), {1, 32, 64, 3}, executor);
