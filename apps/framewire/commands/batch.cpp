@@ -62,11 +62,11 @@ void report(const jobs::BatchResult& result) {
     const auto failures = result.failures();
     for (const auto* item : failures) log_error("{}", item->why);
     const auto reported = [&](bool parts, std::string_view name) {
-        auto what = fmt::format("{} of {} {} made", result.count(End::made, parts), result.size(parts), name);
+        auto what = fmt::format("{} of {} {} processed", result.count(End::made, parts), result.size(parts), name);
         const auto add = [&](End end, std::string_view words) {
             if (const auto count = result.count(end, parts); count > 0) what += fmt::format(", {} {}", count, words);
         };
-        add(End::was_done, "done before");
+        add(End::was_done, "already done");
         add(End::kept, "left unchanged (-n)");
         add(End::stopped, "stopped or not started");
         add(End::failed, "failed");
@@ -135,7 +135,9 @@ std::string BatchFlags::video_name(const jobs::BatchInput& input) const {
 void add_batch_options(Command& command, BatchFlags& flags, jobs::InputOptions& options) {
     add_input_options(command, flags.inputs, options);
     auto group = command.group("Many files, with -o FOLDER/");
-    group.option("--jobs", flags.jobs, "files at once").within(1, jobs::BatchOptions::most_jobs).type_name("N");
+    group.option("--jobs", flags.jobs, "number of files to process at once")
+        .within(1, jobs::BatchOptions::most_jobs)
+        .type_name("N");
     group
         .option("--ending", flags.ending,
                 "file extension of the output videos and images; default: mp4 for videos, png for images")

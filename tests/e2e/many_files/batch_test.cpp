@@ -65,7 +65,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 TEST_F(ManyFiles, EqualSeparateRuns) {
     make_clips(3);
     const auto err = expect_gray(0, {"--jobs", "2", "--stats", folder_ / "stats.json"});
-    EXPECT_TRUE(has(err, "3 of 3 files made")) << err;
+    EXPECT_TRUE(has(err, "3 of 3 files processed")) << err;
     EXPECT_EQ(names_of(tree(out())), (Names{".framewire/a00.mp4.done", ".framewire/a01.mp4.done",
                                             ".framewire/a02.mp4.done", "a00.mp4", "a01.mp4", "a02.mp4"}));
     for (const char* number : {"00", "01", "02"}) {
@@ -85,13 +85,13 @@ TEST_F(ManyFiles, ASecondRunCreatesMissingAndChangedOutputs) {
     make_clips(4);
     expect_gray(0);
     const auto first = tree(out());
-    EXPECT_TRUE(has(expect_gray(0), "0 of 4 files made, 4 done before"));
+    EXPECT_TRUE(has(expect_gray(0), "0 of 4 files processed, 4 already done"));
     EXPECT_EQ(differences(first, tree(out())), "");
 
     fs::remove(out() + "a01.mp4");
     fs::copy_file(clip_path("03"), clip_path("02"), fs::copy_options::overwrite_existing);
     const auto mended = expect_gray(0);
-    EXPECT_TRUE(has(mended, "2 of 4 files made, 2 done before")) << mended;
+    EXPECT_TRUE(has(mended, "2 of 4 files processed, 2 already done")) << mended;
     EXPECT_TRUE(has(mended, "a02.avi is processed again: it changed")) << mended;
     auto expected = first;
     const auto again = tree(out());
@@ -101,7 +101,7 @@ TEST_F(ManyFiles, ASecondRunCreatesMissingAndChangedOutputs) {
 
     const auto other = run_framewire({"run", "--backend", "cpu", "-f", "gray=average", "-i", clips(), "-o", out()});
     EXPECT_EQ(other.code, 0);
-    EXPECT_TRUE(has(other.err, "4 of 4 files made")) << other.err;
+    EXPECT_TRUE(has(other.err, "4 of 4 files processed")) << other.err;
     EXPECT_TRUE(has(other.err, "the options changed")) << other.err;
 }
 
@@ -111,9 +111,9 @@ TEST_F(ManyFiles, ForeignOutputsAreRefusedKeptOrReplaced) {
     std::ofstream(out() + "a00.mp4") << "mine";
     EXPECT_TRUE(has(expect_gray(74), "a00.mp4 already exists"));
     EXPECT_EQ(names_of(tree(out())), Names{"a00.mp4"}) << "nothing was done";
-    EXPECT_TRUE(has(expect_gray(0, {"-n"}), "1 of 2 files made, 1 kept"));
+    EXPECT_TRUE(has(expect_gray(0, {"-n"}), "1 of 2 files processed, 1 left unchanged"));
     EXPECT_EQ(contents(out() + "a00.mp4"), "mine");
-    EXPECT_TRUE(has(expect_gray(0, {"-y"}), "1 of 2 files made, 1 done before"));
+    EXPECT_TRUE(has(expect_gray(0, {"-y"}), "1 of 2 files processed, 1 already done"));
     EXPECT_EQ(frames_in(out() + "a00.mp4"), 4);
     std::ofstream(out() + "a01.mp4") << "changed by hand";
     EXPECT_TRUE(has(expect_gray(74), "a01.mp4 already exists"));
@@ -125,7 +125,7 @@ TEST_F(ManyFiles, FailuresAreSummarisedAndOtherFilesProcessed) {
     const auto clip = contents(clip_path("01"));
     std::ofstream(clip_path("01"), std::ios::binary) << clip.substr(0, clip.size() * 3 / 4);
     const auto err = expect_gray(69, {"-i", folder_ / "nothing.avi", "--stats", folder_ / "stats.json"});
-    EXPECT_TRUE(has(err, "2 of 4 files made, 2 failed")) << err;
+    EXPECT_TRUE(has(err, "2 of 4 files processed, 2 failed")) << err;
     EXPECT_TRUE(has(err, "a01.avi")) << err;
     EXPECT_TRUE(has(err, "nothing.avi: no such file")) << err;
     EXPECT_TRUE(has(err, "2 of 4 files failed")) << err;
@@ -136,7 +136,7 @@ TEST_F(ManyFiles, FailuresAreSummarisedAndOtherFilesProcessed) {
     EXPECT_EQ(stats["failures"][0]["code"], 69);
     EXPECT_EQ(stats["failures"][1]["code"], 66);
     std::ofstream(clip_path("01"), std::ios::binary) << clip;
-    EXPECT_TRUE(has(expect_gray(0), "1 of 3 files made, 2 done before"));
+    EXPECT_TRUE(has(expect_gray(0), "1 of 3 files processed, 2 already done"));
     EXPECT_FALSE(fs::exists(out() + "a01.mp4.part"));
 }
 
@@ -184,9 +184,9 @@ TEST_F(ManyFiles, ShardsAreDisjointAndComplete) {
     expect_gray(0);
     const auto whole = tree(out());
     fs::remove_all(out());
-    EXPECT_TRUE(has(expect_gray(0, {"--shard", "1/3"}), "2 of 2 files made"));
-    EXPECT_TRUE(has(expect_gray(0, {"--shard", "2/3"}), "2 of 2 files made"));
-    EXPECT_TRUE(has(expect_gray(0, {"--shard", "3/3"}), "1 of 1 files made"));
+    EXPECT_TRUE(has(expect_gray(0, {"--shard", "1/3"}), "2 of 2 files processed"));
+    EXPECT_TRUE(has(expect_gray(0, {"--shard", "2/3"}), "2 of 2 files processed"));
+    EXPECT_TRUE(has(expect_gray(0, {"--shard", "3/3"}), "1 of 1 files processed"));
     EXPECT_EQ(differences(whole, tree(out())), "");
     fs::remove_all(out());
     const auto with = [&](const Names& environment) {
@@ -198,8 +198,8 @@ TEST_F(ManyFiles, ShardsAreDisjointAndComplete) {
         return result.err;
     };
     EXPECT_TRUE(has(with({"SLURM_ARRAY_TASK_ID=7", "SLURM_ARRAY_TASK_MIN=7", "SLURM_ARRAY_TASK_COUNT=2"}),
-                    "3 of 3 files made"));
-    EXPECT_TRUE(has(with({"JOB_COMPLETION_INDEX=1", "FRAMEWIRE_SHARDS=2"}), "2 of 2 files made"));
+                    "3 of 3 files processed"));
+    EXPECT_TRUE(has(with({"JOB_COMPLETION_INDEX=1", "FRAMEWIRE_SHARDS=2"}), "2 of 2 files processed"));
     EXPECT_EQ(differences(whole, tree(out())), "");
 }
 
@@ -349,7 +349,7 @@ TEST_F(ManyFiles, OutputNamesAreNotPatterns) {
         }
         const auto second = make();
         EXPECT_EQ(second.code, 0) << second.err;
-        EXPECT_TRUE(has(second.err, "7 done before")) << second.err;
+        EXPECT_TRUE(has(second.err, "7 already done")) << second.err;
     }
     const auto seen = run_framewire({"detect", "--backend", "cpu", "-i", clips(), "-o", folder_ / "boxes/",
                                      "--annotate", folder_ / "seen/", "--mask", folder_ / "masks/"});
@@ -377,7 +377,7 @@ TEST_F(ManyFiles, NoShardOfAMissingInputSucceeds) {
     // A shard may be empty although inputs exist.
     const auto empty = run_framewire(gray({"-i", clip_path("01"), "--shard", "2/2"}));
     EXPECT_EQ(empty.code, 0) << empty.err;
-    EXPECT_TRUE(has(empty.err, "0 of 0 files made")) << empty.err;
+    EXPECT_TRUE(has(empty.err, "0 of 0 files processed")) << empty.err;
 }
 
 }  // namespace

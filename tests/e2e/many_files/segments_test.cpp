@@ -94,7 +94,7 @@ protected:
 TEST_F(Segments, JoinToTheBytesOfAnUnsplitRun) {
     const auto a = h264();
     const auto made = [](int pieces) {
-        return "1 of 1 files made; " + std::to_string(pieces) + " of " + std::to_string(pieces) + " segments";
+        return "1 of 1 files processed; " + std::to_string(pieces) + " of " + std::to_string(pieces) + " segments";
     };
     EXPECT_TRUE(has(expect_equal({"run", "-i", a, "-f", "gray", "--ending", "y4m"}), made(6)));
     EXPECT_TRUE(has(expect_equal({"run", "-i", a, "-f", "noise,heatmap", "--ending", "bgr", "--jobs", "2"}), made(6)));
@@ -140,7 +140,7 @@ TEST_F(Segments, AreExactForEveryKindOfVideo) {
     for (const auto& [name, encoding] : kinds) {
         const auto said =
             expect_equal({"run", "-i", clip(name, encoding), "-f", "noise=threshold=3", "--ending", "y4m"});
-        EXPECT_TRUE(has(said, "segments of long files made")) << name << said;
+        EXPECT_TRUE(has(said, "segments of long files processed")) << name << said;
     }
     // The packets of this file have no presentation times.
     EXPECT_TRUE(
@@ -270,7 +270,7 @@ TEST_F(Segments, AKilledRunResumesToTheOutputsOfAnUnsplitOne) {
     const auto last = Program(command("cut/", cut)).wait();
     EXPECT_EQ(last.code, 0) << last.err;
     EXPECT_TRUE(outputs_in(folder_ / "cut") == uncut) << testing::PrintToString(folder_.names());
-    EXPECT_TRUE(has(Program(command("cut/", cut)).wait().err, "0 of 2 files made, 2 done before"));
+    EXPECT_TRUE(has(Program(command("cut/", cut)).wait().err, "0 of 2 files processed, 2 already done"));
 }
 
 TEST_F(Segments, AreShardedAndThenJoined) {
@@ -281,16 +281,16 @@ TEST_F(Segments, AreShardedAndThenJoined) {
         return run(code, "cut/", arguments);
     };
     EXPECT_TRUE(has(share(0, {"--shard", "1/4"}), "info: 2 of 2 segments"));
-    EXPECT_TRUE(has(share(0, {"--shard", "2/4"}), "1 of 1 files made; 2 of 2 segments")) << "the short one";
+    EXPECT_TRUE(has(share(0, {"--shard", "2/4"}), "1 of 1 files processed; 2 of 2 segments")) << "the short one";
     EXPECT_FALSE(fs::exists(folder_ / "cut/a.npy"));
     EXPECT_TRUE(has(share(0, {"--shard", "3/4"}), "info: 1 of 1 segments"));
     EXPECT_TRUE(has(share(0, {"--stats", folder_ / "stats.json"}),
-                    "1 of 2 files made, 1 done before; 1 of 6 segments of long files made, 5 done before"));
+                    "1 of 2 files processed, 1 already done; 1 of 6 segments of long files processed, 5 already done"));
     const auto stats = nlohmann::json::parse(contents(folder_ / "stats.json"));
     EXPECT_EQ(stats["files"], 2);
     EXPECT_EQ(stats["parts"]["made"], 1);
     EXPECT_EQ(stats["parts"]["were_done"], 5);
-    EXPECT_TRUE(has(share(0, {"--shard", "4/4"}), "0 of 0 files made"));
+    EXPECT_TRUE(has(share(0, {"--shard", "4/4"}), "0 of 0 files processed"));
     run(0, "uncut/", {"hog", "-i", a, b});
     EXPECT_TRUE(outputs_in(folder_ / "cut") == outputs_in(folder_ / "uncut"));
 }
@@ -349,7 +349,7 @@ TEST_F(Segments, AreRecreatedWhenTheirOptionsChange) {
     const auto made = [&](const Arguments& more) {
         Arguments arguments{"detect", "-i", a, "--min-area", "9", "--annotate", folder_ / "seen/"};
         arguments.insert(arguments.end(), more.begin(), more.end());
-        return has(run(0, "out/", arguments), "1 of 1 files made");
+        return has(run(0, "out/", arguments), "1 of 1 files processed");
     };
     const Arguments cut{"--segment", "3s", "--warm-up", "1s"};
     EXPECT_TRUE(made(cut));

@@ -29,7 +29,7 @@ std::vector<std::size_t> chosen_entries(const Options& options) {
     for (std::size_t entry = 0; entry < names.size(); ++entry)
         if (options.name.empty() || names[entry] == options.name) entries.push_back(entry);
     if (entries.empty())
-        fail(ErrorCode::usage, "no {} {}; {} are {}{}", options.listing.one, in_quotes(options.name),
+        fail(ErrorCode::usage, "unknown {} {}; {}: {}{}", options.listing.one, in_quotes(options.name),
              options.listing.command, fmt::join(names, ", "), did_you_mean(options.name, names));
     return entries;
 }

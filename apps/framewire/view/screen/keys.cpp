@@ -9,7 +9,7 @@ std::span<const KeyLine> key_lines() {
     static const std::vector<KeyLine> lines{
         {"space p", "pause, resume", played, {{" ", pause}, {"p", pause}}},
         {". ,", "next frame, previous frame", played, {{".", step}, {",", step_back}}},
-        {"left right", "5 seconds back, on", played, {{"Left", back}, {"Right", on}}},
+        {"left right", "5 seconds back, forward", played, {{"Left", back}, {"Right", on}}},
         {"down up", "a minute back, forward", played, {{"Down", far_back}, {"Up", far_on}}},
         {"Home", "to the start", played, {{"Home", to_start}}},
         {"[ ]", "slower, faster", played, {{"[", slower}, {"]", faster}}},
