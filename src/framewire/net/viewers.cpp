@@ -95,7 +95,7 @@ void Viewers::come(Stream& stream, ConnectionPointer connection, const ViewerHel
         ++m.viewers;
         ++m.viewers_total;
     });
-    came_.line("viewer {} came", viewer->connection->name());
+    came_.line("viewer {} joined", viewer->connection->name());
     listen_to(*viewer);
     send(*viewer, {Answer::Kind::words, {viewer->takes_parts ? stream.hello : stream.oldest_hello}, 1});
 }
@@ -226,7 +226,7 @@ void Viewers::drop(const ViewerPointer& viewer, std::string_view why) {
 // Handles a viewer that has closed, or whose connection failed for the given reason.
 void Viewers::part(const ViewerPointer& viewer, std::string_view why) {
     if (viewer->phase == Phase::watching)
-        went_.line("viewer {} went{}{}", viewer->connection->name(), why.empty() ? "" : ": ", why);
+        went_.line("viewer {} left{}{}", viewer->connection->name(), why.empty() ? "" : ": ", why);
     close(viewer);
 }
 

@@ -407,7 +407,7 @@ ControlAnswer read_answer(ByteSpan payload) {
 }
 
 StateHeader read_state(ByteSpan& payload, const Shape& shape, std::vector<Component>& objects) {
-    Reader reader(payload, "a picture's front");
+    Reader reader(payload, "a picture's header");
     StateHeader state;
     state.version = reader.take<std::uint64_t>();
     const auto frame = reader.take<std::uint64_t>();

@@ -117,7 +117,7 @@ TEST(BadPeers, AreRefusedAndDoNotAffectAValidViewer) {
     Crowd good({served.url() + "," + camera.log(), "viewers=0", "checking=1", "window=3000",
                 fmt::format("seconds={}", seconds)});
     // The valid viewer connects first, because the server does not accept all peers.
-    ASSERT_TRUE(served.program().wait_for_err(" came")) << served.program().err();
+    ASSERT_TRUE(served.program().wait_for_err(" joined")) << served.program().err();
     std::atomic<bool> stop = false;
     std::atomic<int> done = 0;
     std::vector<std::jthread> bad;
@@ -139,7 +139,7 @@ TEST(BadPeers, AreRefusedAndDoNotAffectAValidViewer) {
     tell("memory of the server grown by", (resident_bytes(served.program().id()) - begun_bytes) / 1e6, "MB");
     EXPECT_GT(done, 100);
     EXPECT_GT(lines_with(log, "refused:"), 0u);
-    for (const std::string kind : {"refused:", "dropped:", " came", " went"})  // 20 lines in 10 seconds
+    for (const std::string kind : {"refused:", "dropped:", " joined", " left"})  // 20 lines in 10 seconds
         EXPECT_LE(lines_with(log, kind), 20 * (2 + static_cast<std::size_t>(seconds / 10))) << kind;
     served.program().signal(SIGINT);
     const auto ended = served.program().wait();

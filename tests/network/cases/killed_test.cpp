@@ -40,7 +40,7 @@ void wait_for_viewers(Served& served, int viewers) {
     ASSERT_TRUE(e2e::becomes_true([&] {
         const auto log = served.program().err();
         int came = 0;
-        for (auto at = log.find(" came"); at != log.npos; at = log.find(" came", at + 1)) ++came;
+        for (auto at = log.find(" joined"); at != log.npos; at = log.find(" joined", at + 1)) ++came;
         return came >= viewers;
     })) << served.program().err();
 }

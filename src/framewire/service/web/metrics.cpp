@@ -104,8 +104,9 @@ void add_stream(MetricLines& lines, const std::vector<CameraStatistics>& cameras
 
 // Adds the metrics of the viewers and their traffic.
 void add_viewers(MetricLines& lines, const std::vector<CameraStatistics>& cameras) {
-    each(lines, cameras, "viewers", "gauge", "Viewers now.", [](const auto& camera) { return camera.viewers.viewers; });
-    each(lines, cameras, "viewers_served_total", "counter", "Viewers so far.",
+    each(lines, cameras, "viewers", "gauge", "Viewers that are connected.",
+         [](const auto& camera) { return camera.viewers.viewers; });
+    each(lines, cameras, "viewers_served_total", "counter", "Viewers served since the start.",
          [](const auto& camera) { return camera.viewers.viewers_total; });
     each(lines, cameras, "viewers_dropped_total", "counter",
          "Viewers disconnected because they were stuck or the slowest of too many.",
@@ -127,12 +128,12 @@ std::string metrics_text(const LiveCameras& cameras, const net::ServerMetrics& v
     for (const auto& camera : cameras)
         all.push_back({camera->name(), camera->state(), camera->figures(), camera->viewers()});
     MetricLines lines;
-    lines.begin("build_info", "gauge", "What serves.");
+    lines.begin("build_info", "gauge", "The running build; always 1.");
     lines.line("version=\"" FRAMEWIRE_VERSION "\"", 1);
     add_stages(lines, all);
     add_stream(lines, all);
     add_viewers(lines, all);
-    lines.begin("connections_refused_total", "counter", "Connections turned away.");
+    lines.begin("connections_refused_total", "counter", "Connections refused.");
     lines.line("", viewers.refused);
     lines.begin("pinned_bytes", "gauge", "Memory of responses being sent.");
     lines.line("", viewers.pinned_bytes);
