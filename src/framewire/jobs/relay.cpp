@@ -67,7 +67,7 @@ void check_relay(const BroadcastOptions& options) {
     if (!options.input.filters.empty()) refuse("a filter");
     if (options.detector) refuse("a detector");
     if (options.rate) refuse("a bitrate");
-    if (options.refine_seconds) refuse("the refresh time");
+    if (options.refine_seconds) refuse("the refinement time");
     if (options.input.loop) refuse("a loop");
     if (options.input.start_seconds > 0 || options.input.duration_seconds) refuse("a time range");
     if (!options.record.empty())
