@@ -675,7 +675,7 @@ struct Shared {
     }
 };
 
-static_assert(sizeof(Shared<3>) <= 64 * 1024, "the limit per block on Turing");
+static_assert(sizeof(Shared<3>) <= 64 * 1024, "Turing allows 64 KiB of shared memory per block");
 
 // Loads the block of the previous picture and finds the sub-blocks that are already within the threshold. Called by all
 // threads.

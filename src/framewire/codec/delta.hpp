@@ -59,7 +59,7 @@ template <MemorySpace space>
 void validate(const ChangesView<space>& changes, const Shape& shape, const char* what) {
     if (changes.streams != shape.frames || changes.capacity < shape.frame_bytes() || !changes.positions ||
         !changes.differences || !changes.summaries)
-        fail(ErrorCode::usage, (std::string(what) + " have no room for " + to_string(shape)).c_str());
+        fail(ErrorCode::usage, (std::string(what) + " are too small for " + to_string(shape)).c_str());
 }
 
 /// Variant of validate() for changes that are only read: checks the number of streams and the pointers, but not the
@@ -67,7 +67,7 @@ void validate(const ChangesView<space>& changes, const Shape& shape, const char*
 template <MemorySpace space>
 void validate_found(const ChangesView<space>& changes, const Shape& shape, const char* what) {
     if (changes.streams != shape.frames || !changes.positions || !changes.differences || !changes.summaries)
-        fail(ErrorCode::usage, (std::string(what) + " are not those of " + to_string(shape)).c_str());
+        fail(ErrorCode::usage, (std::string(what) + " do not match " + to_string(shape)).c_str());
 }
 
 /// Owner of the memory that a ChangesView refers to. Move-only.

@@ -144,7 +144,7 @@ public:
         const auto refuse = [&](const char* what) {
             fail(ErrorCode::internal, "{}, within {}, frame {}: {}", to_string(mode_), within, frames_, what);
         };
-        if (packed_.size() > max_packed_bytes(shape)) refuse("more bytes than a frame may have");
+        if (packed_.size() > max_packed_bytes(shape)) refuse("the packed frame exceeds the size limit");
         frames_ == 0 ? unpacker_.apply_picture(packed_, seen_.view()) : unpacker_.apply_changes(packed_, seen_.view());
         const auto* const seen = std::as_const(seen_).view().data();
         const auto* const held = std::as_const(held_).view().data();
@@ -152,7 +152,7 @@ public:
         if (!std::equal(seen, seen + bytes, held)) refuse("a viewer's picture differs from the encoder's reference");
         int furthest = 0;
         for (std::size_t i = 0; i < bytes; ++i) furthest = std::max(furthest, std::abs(seen[i] - camera.data()[i]));
-        if (furthest > within) refuse("a byte is off by more");
+        if (furthest > within) refuse("a byte differs by more than the threshold");
         if (plainly && !std::ranges::equal(unpack_reference(shape, packed_, before), std::span(seen, bytes)))
             refuse("the reference decoder's picture differs");
         reaches_its_bound_ |= furthest == within;

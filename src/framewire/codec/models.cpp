@@ -40,7 +40,8 @@ void set_frequencies(const char* levels, int count, std::uint16_t* frequencies) 
         left -= frequencies[i];
         if (frequencies[i] > frequencies[likeliest]) likeliest = i;
     }
-    if (frequencies[likeliest] + left < 1) fail(ErrorCode::internal, "a model that is too flat");
+    if (frequencies[likeliest] + left < 1)
+        fail(ErrorCode::internal, "a model leaves no frequency for its likeliest symbol");
     frequencies[likeliest] = static_cast<std::uint16_t>(frequencies[likeliest] + left);
 }
 
@@ -48,7 +49,7 @@ void set_frequencies(const char* levels, int count, std::uint16_t* frequencies) 
 
 template <int symbol_count>
 Models<symbol_count>::Models(std::span<const ModelKind> kinds, std::string_view levels) {
-    if (levels.size() != symbol_count) fail(ErrorCode::internal, "models of the wrong length");
+    if (levels.size() != symbol_count) fail(ErrorCode::internal, "the models have the wrong length");
     std::array<std::uint16_t, symbol_count> frequencies;
     for (const auto& kind : kinds)
         for (int first = kind.first; first < kind.end(); first += kind.symbols) {

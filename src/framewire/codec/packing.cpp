@@ -115,7 +115,7 @@ void append_packed(const PackedHead& head, std::span<const CodedBlock> coded, in
 void validate_one_frame(const Shape& shape, const char* what) {
     validate(shape, what);
     if (shape.frames != 1)
-        fail(ErrorCode::usage, "{} is a batch of {}; streams are packed one by one", what, shape.frames);
+        fail(ErrorCode::usage, "{} is a batch of {}; each stream must be packed separately", what, shape.frames);
 }
 
 void validate_packed_threshold(int threshold) {

@@ -219,7 +219,7 @@ struct Refiner::State {
     // Validates the arguments and returns the parameters for the frame.
     template <class Frame, class Reference>
     RefinementTurn begin(const Frame& camera, const Reference& reference, const Moment& moment, RefinementDelta& step) {
-        validate(camera, shape, "the frame to refine R with");
+        validate(camera, shape, "the frame from which R is refined");
         validate(reference, shape, "the picture to refine");
         // The previous refinement must not be packed again, even if this one fails.
         step.clear();

@@ -147,7 +147,7 @@ void validate(const YuvInfo& info, const char* what) {
              max_side_px);
     if (info.frames < 1) fail(ErrorCode::usage, "{} has {} frames; at least 1 is needed", what, info.frames);
     if (info.format.bits != 8 && info.format.bits != 10)
-        fail(ErrorCode::usage, "{} is {}; samples have 8 or 10 bits", what, to_string(info.format));
+        fail(ErrorCode::usage, "{} is {}; samples must have 8 or 10 bits", what, to_string(info.format));
     // NV12 and P010 are the only interleaved formats.
     if (info.format.interleaved && info.format.chroma != ChromaSampling::s420)
         fail(ErrorCode::usage, "{} is {}; only 4:2:0 may be interleaved", what, to_string(info.format));

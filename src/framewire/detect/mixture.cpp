@@ -428,12 +428,14 @@ const ParameterFields<MixtureParameters>& mixture_fields() {
     static const ParameterFields<P> fields = {
         parameter_field(&P::history,
                         {.name = "history", .help = "number of frames in the history", .minimum = 1, .maximum = 1e6}),
-        parameter_field(&P::var_threshold,
-                        real("var_threshold", "squared distance, in variances, within which a pixel is background", 0,
-                             most_distance)),
+        parameter_field(
+            &P::var_threshold,
+            real("var_threshold", "squared distance, in multiples of the variance, within which a pixel is background",
+                 0, most_distance)),
         parameter_field(
             &P::var_threshold_gen,
-            real("var_threshold_gen", "squared distance, in variances, within which a pixel belongs to a Gaussian", 0,
+            real("var_threshold_gen",
+                 "squared distance, in multiples of the variance, within which a pixel belongs to a Gaussian", 0,
                  most_distance)),
         parameter_field(&P::mixtures, {.name = "mixtures",
                                        .help = "largest number of Gaussians per pixel",

@@ -16,11 +16,12 @@ namespace framewire {
 /// too, except for the history, the number of Gaussians, the least variance, the shadows, and `learn_every`, which
 /// OpenCV lacks: without tuning for a scene, these values find more of what moves, in half the time.
 struct MixtureParameters {
-    int history = 200;            ///< frames that the model remembers
-    float var_threshold = 16;     ///< squared distance, in variances, within which a pixel is background
-    float var_threshold_gen = 9;  ///< squared distance, in variances, within which a Gaussian learns from a pixel
-    int mixtures = 3;             ///< Gaussians per pixel, 1 to most_mixtures
-    float var_init = 15;          ///< variance of a new Gaussian; variances are up to 255
+    int history = 200;         ///< frames that the model remembers
+    float var_threshold = 16;  ///< squared distance, in multiples of the variance, within which a pixel is background
+    float var_threshold_gen =
+        9;             ///< squared distance, in multiples of the variance, within which a Gaussian learns from a pixel
+    int mixtures = 3;  ///< Gaussians per pixel, 1 to most_mixtures
+    float var_init = 15;  ///< variance of a new Gaussian; variances are up to 255
     /// Limits that variances are clamped to.
     float var_min = 15;
     float var_max = 75;

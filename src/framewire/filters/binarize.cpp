@@ -668,7 +668,7 @@ struct BinarizeSettings {
     SauvolaParameters sauvola{};
     DocumentParameters document{};
 };
-static_assert(DocumentParameters{}.window == SauvolaParameters{}.window, "one parameter of either method");
+static_assert(DocumentParameters{}.window == SauvolaParameters{}.window, "both methods share the default window");
 
 const ParameterFields<BinarizeSettings>& binarize_fields() {
     using S = BinarizeSettings;

@@ -32,8 +32,8 @@ struct TileBlock {
     static constexpr int words =
         (out_bytes + 2 * border_bytes + 3 + 3) / 4;  // words in a row of pairs, rounded out to whole words
     static constexpr int row_pairs = 4 * words;      ///< pairs per row
-    static_assert(out_bytes % 4 == 0, "blocks begin at whole words");
-    static_assert(out_words <= row_threads, "a word of a row each");
+    static_assert(out_bytes % 4 == 0, "blocks must begin at a word boundary");
+    static_assert(out_words <= row_threads, "each thread writes one word of a row");
 
     /// Rows of threads in the block.
     int threads_y;

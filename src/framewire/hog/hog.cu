@@ -189,7 +189,8 @@ constexpr std::size_t cell_memory_bytes(int cell, int bins) {
            static_cast<std::size_t>(cell + 2) * tile_words * 4;
 }
 
-static_assert(cell_memory_bytes(hog_most_cell, hog_most_bins) <= 48 * 1024, "what every GPU grants");
+static_assert(cell_memory_bytes(hog_most_cell, hog_most_bins) <= 48 * 1024,
+              "every GPU allows 48 KiB of shared memory per block");
 
 // Adds a pixel's vote to the thread's own histogram.
 __device__ void vote(int gx, int gy, const HogRing& ring, float2* own) {

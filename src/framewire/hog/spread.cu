@@ -20,7 +20,7 @@ using hog_kernels::vote_of;
 static_assert(hog_most_block * hog_most_block <= hog_spread_threads);
 static_assert(spread_memory_bytes(spread_strip(hog_most_block, hog_most_block, hog_most_cell, hog_most_bins).px,
                                   hog_most_bins) <= 48 * 1024,
-              "what every GPU grants");
+              "every GPU allows 48 KiB of shared memory per block");
 
 // A pixel's vote in the form in which threads read it.
 struct alignas(16) PixelVote {

@@ -71,7 +71,7 @@ void NpyFile::write(const std::int32_t* values, std::size_t count) { append(valu
 // Checks type and count, then writes the values.
 void NpyFile::append(const void* values, std::size_t count, NpyValues kind) {
     static_assert(sizeof(float) == 4 && sizeof(std::int32_t) == 4);
-    if (kind != values_) fail(ErrorCode::usage, "{} is for values of another type", file_.name());
+    if (kind != values_) fail(ErrorCode::usage, "{} holds values of another type", file_.name());
     if (count != count_of(shape_))
         fail(ErrorCode::usage, "{} needs arrays of {} values, not {}", file_.name(), count_of(shape_), count);
     if (!grows_ && arrays_ > 0)

@@ -193,7 +193,7 @@ void OutputFile::open_part() {
         struct stat status {};
         if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
             ::close(std::exchange(descriptor_, -1));
-            fail(ErrorCode::io, "cannot create {}: {} is in the way", name_, std::exchange(part_, {}));
+            fail(ErrorCode::io, "cannot create {}: {} is not a regular file", name_, std::exchange(part_, {}));
         }
         if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
             ::close(std::exchange(descriptor_, -1));

@@ -332,7 +332,7 @@ void join_bytes(const std::vector<FilePart>& parts, OutputFile& output, bool has
             const auto line = first_line(file);
             if (header.empty()) output.write(line.data(), line.size());
             if (!header.empty() && line != header)
-                fail(ErrorCode::no_input, "{} has frames of another kind than the previous segment", one.path);
+                fail(ErrorCode::no_input, "{} has frames of a different type than the previous segment", one.path);
             header = line;
         }
         for (std::size_t got = bytes.size(); got == bytes.size();) {
@@ -372,7 +372,7 @@ void copy_arrays(InputFile& from, std::int64_t count, std::size_t values, NpyFil
         const auto got = from.read(array.data(), values * sizeof(Value));
         refuse_stopped(from);
         // The file was complete when its header was read: another program has shortened it since.
-        if (got < values * sizeof(Value)) fail(ErrorCode::no_input, "{} is cut off", from.name());
+        if (got < values * sizeof(Value)) fail(ErrorCode::no_input, "{} is truncated", from.name());
         to.write(array.data(), values);
     }
 }
@@ -394,7 +394,7 @@ void join_arrays(const std::vector<FilePart>& parts, const std::string& output, 
             first = header;
         }
         if (header.type != first.type || !std::ranges::equal(shape, std::span(first.shape).subspan(1)))
-            fail(ErrorCode::no_input, "{} has arrays of another kind than the previous segment", one.path);
+            fail(ErrorCode::no_input, "{} has arrays of a different type than the previous segment", one.path);
         if (floats)
             copy_arrays<float>(from, header.shape[0], values, *file);
         else

@@ -553,7 +553,7 @@ void HttpConnections::send_parts(const HttpConnectionPointer& http) {
     if (it.phase != Phase::feeding || it.writing) return;
     auto taken = it.feed->take();
     if (taken.too_slow) {
-        refusals_.line_of(it.peer, "{} disconnected: it is too slow for what it requested", it.name);
+        refusals_.line_of(it.peer, "{} disconnected: it reads the feed too slowly", it.name);
         return close(http);
     }
     it.parts = std::move(taken.parts);

@@ -17,7 +17,7 @@ constexpr double no_signal_after_ms = 2000;
 std::string playing_text(const jobs::PlaybackState& state) {
     if (state.paused) return "paused";
     if (state.ended) return "at the end";
-    return state.speed == 1 ? "at its own speed" : fmt::format("{:.3g} times normal speed", state.speed);
+    return state.speed == 1 ? "at normal speed" : fmt::format("{:.3g} times normal speed", state.speed);
 }
 
 }  // namespace
