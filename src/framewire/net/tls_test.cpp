@@ -343,7 +343,8 @@ TEST(TlsIdentity, RejectsMismatchedFilesAndNamesThem) {
     refused({.certificates = "", .key = one.key}, "server.pem contains no certificate");
     refused({.certificates = one.key, .key = one.key}, "server.pem contains no certificate");
     refused({.certificates = one.certificates, .key = one.certificates}, "key.pem contains no private key");
-    refused({.certificates = one.certificates, .key = one.key.substr(0, one.key.size() / 2)}, "key.pem: ");
+    refused({.certificates = one.certificates, .key = one.key.substr(0, one.key.size() / 2)},
+            "key.pem contains no private key");
     refused(authority.identity("DNS:a.test", -10, -1), "server.pem: the certificate has expired");
     refused(authority.identity("DNS:a.test", 1, 10), "server.pem: the certificate is not valid yet");
 }

@@ -40,17 +40,20 @@ void freeze_and_look(const std::string& mode, const std::string& rate) {
         << view.err();
     link->set(line_settings("delay=5:queue=50:rate=" + rate));
     std::set<std::uint32_t> seen;
+    const auto look = [&] {
+        const auto picture = shown_on(display);
+        EXPECT_EQ(outside_bound(picture, log, mode == "lossless" ? 0 : threshold), "");
+        seen.insert(stamp_of(picture, log));
+    };
     const int rounds = scaled(3, 30);
     for (int round = 0; round < rounds; ++round) {
         view.signal(SIGSTOP);
         std::this_thread::sleep_for(700ms);
         view.signal(SIGCONT);
-        for (int look = 0; look < 4; ++look) {
-            const auto picture = shown_on(display);
-            EXPECT_EQ(outside_bound(picture, log, mode == "lossless" ? 0 : threshold), "");
-            seen.insert(stamp_of(picture, log));
-        }
+        for (int look_number = 0; look_number < 4; ++look_number) look();
     }
+    // On a busy machine the viewer may need longer for its next frames.
+    for (const auto end = Clock::now() + 20s; seen.size() <= 2 && Clock::now() < end;) look();
     EXPECT_GT(seen.size(), 2u) << "the picture stands still";
     tell("different frames on the screen, " + mode, static_cast<double>(seen.size()), "");
 }
