@@ -60,8 +60,8 @@ int main(int argc, char** argv) try {
     framewire::app::CommandLine program("Real-time video on the GPU and the CPU.", "framewire",
                                         framewire::app::version_text);
     program.set_footer(
-        "Ctrl-C, SIGTERM and SIGHUP complete the outputs and end the program. Signals within the next second\nare "
-        "ignored; a later one ends it at once.");
+        "On Ctrl-C, SIGTERM or SIGHUP, the program completes its outputs and exits. Signals within the next "
+        "second\nare ignored; a later one ends it at once.");
     framewire::app::Action chosen;
     framewire::app::add_run(program, chosen);
     framewire::app::add_serve(program, chosen);
@@ -82,7 +82,7 @@ int main(int argc, char** argv) try {
         if (!chosen) return report("a subcommand is required; 'framewire help' lists them", ErrorCode::usage);
         code = chosen();
     }
-    if (std::fflush(stdout) != 0) code = report("cannot write standard output", ErrorCode::io);
+    if (std::fflush(stdout) != 0) code = report("cannot write to standard output", ErrorCode::io);
     return ended(code);
 } catch (const framewire::ExcerptError& error) {
     return ended(report(error.text(), error.code(), error.excerpt()));

@@ -184,7 +184,8 @@ std::string wrong_count(const CLI::App& command, const CLI::ArgumentMismatch& er
     if (!option) return words;
     const auto expected = static_cast<std::size_t>(option->get_items_expected_max());
     if (option->count() > expected)
-        return fmt::format("{} is given {} times; only one is allowed", option->get_name(), option->count() / expected);
+        return fmt::format("{} is given {} times; it may be given only once", option->get_name(),
+                           option->count() / expected);
     return fmt::format("{} needs {}", option->get_name(), option->get_type_name());
 }
 

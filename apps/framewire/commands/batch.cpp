@@ -119,8 +119,8 @@ void add_segment_options(Command& group, BatchFlags& flags) {
     group
         .option(
             "--warm-up", [&flags](const std::string& text) { flags.cutting.warm_up_seconds = seconds_of(text); },
-            "video before each segment from which a background model (mean, mixture) learns; results differ from those "
-            "of an unsplit run, less so with a longer warm-up")
+            "length of video before each segment from which a background model (mean, mixture) learns; results differ "
+            "from those of an unsplit run, less so with a longer warm-up")
         .check(problem)
         .type_name("TIME")
         .needs(segment);
@@ -148,7 +148,7 @@ void add_batch_options(Command& command, BatchFlags& flags, jobs::InputOptions& 
             .type_name("I/N");
     group
         .option("--shards", flags.shards,
-                "number of shards; SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX selects this one")
+                "number of shards; SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX selects the one to process")
         .within(1, 1'000'000)
         .type_name("N")
         .excludes(shard);
@@ -218,7 +218,7 @@ void make_many(const Command& command, const BatchFlags& flags, CommonOptions& c
         // Outputs in the input folder would become inputs of the next run.
         if (jobs::is_same_folder(input, folder))
             fail(ErrorCode::usage,
-                 "-o {} is the input folder; use another one, because the next run would read the outputs as inputs",
+                 "-o {} is the input folder; use another folder, because the next run would read the outputs as inputs",
                  folder);
     auto each = options.job;
     each.statistics_path.clear();  // written once for the whole batch

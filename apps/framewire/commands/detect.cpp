@@ -99,7 +99,7 @@ void add_detect(CommandLine& program, Action& chosen) {
     add_rate_option(command, flags->common, flags->input);
     command
         .option("-o,--output", flags->output,
-                "output of the records: a file, - for standard output, or a folder for several inputs")
+                "where to write the records: a file, - for standard output, or a folder for several inputs")
         .type_name("FILE|FOLDER/");
     command.option("--format", flags->format, "record format: JSON lines, COCO JSON or MOT challenge text")
         .one_of({"jsonl", "coco", "mot"});
@@ -110,18 +110,18 @@ void add_detect(CommandLine& program, Action& chosen) {
     add_no_audio(command, flags->no_audio).needs(annotate);
     command
         .option("--mask", flags->mask,
-                "write the masks (white where something moves); accepts the same outputs as run's -o")
+                "write the masks (moving pixels are white); accepts the same outputs as run's -o")
         .type_name("DST");
     command
         .option("--labels", flags->labels,
                 "write each pixel's object number: .npy (int32) or 16-bit .png, labels%04d.png for several frames; for "
-                "several inputs a folder with one .npy each")
+                "several inputs, a folder with one .npy each")
         .type_name("DST|FOLDER/");
-    command.option("--steps", flags->steps.folder, "write a video or images of every step into this folder")
+    command.option("--steps", flags->steps.folder, "write a video or images of every step to this folder")
         .type_name("DIR");
     command
         .option("--steps-format", flags->steps.format,
-                "file extension of the steps: a video format, or png or jpg for numbered images")
+                "file format of the steps: a video format, or png or jpg for numbered images")
         .one_of({"mkv", "mp4", "avi", "png", "jpg"});
     add_detector_options(command, flags->detector, "--threshold");
     add_common_options(command, flags->common);

@@ -75,7 +75,7 @@ std::vector<jobs::CameraText> ServeFlags::named_sources() const {
         if (found.size() > 1 && camera.name.empty())
             fail(ErrorCode::usage, "several cameras need names: -i NAME={}", address_without_credentials(camera.rest));
         if (named && (found.size() > 1 || !camera.name.empty()))
-            fail(ErrorCode::usage, "--name is for a single camera without a name; -i {}=SRC already has one",
+            fail(ErrorCode::usage, "--name is for a single camera without a name; -i {}=SRC already names it",
                  camera.name.empty() ? "NAME" : camera.name);
         if (camera.name.empty()) camera.name = name;
     }
@@ -138,7 +138,8 @@ void report(const jobs::BroadcastResult& result, const std::string& who) {
                     threshold.min == threshold.max
                         ? fmt::format("{}", threshold.max)
                         : fmt::format("{} to {}, {:.1f} on average", threshold.min, threshold.max, threshold.mean)));
-    if (over > 0) say(fmt::format("{} delta frames exceeded the bitrate even within {}", over, threshold.max));
+    if (over > 0)
+        say(fmt::format("{} delta frames exceeded the bitrate even at a threshold of {}", over, threshold.max));
 }
 
 // Prints the summary of all cameras and of the viewers.
@@ -155,7 +156,7 @@ void report(const jobs::CamerasResult& result) {
 // Runs the server. The summary is printed even if the server failed.
 void serve(ServeFlags& flags, const std::stop_token& stop) {
     if (flags.sources.empty() && flags.config.empty())
-        fail(ErrorCode::usage, "--input is required, or --config with cameras");
+        fail(ErrorCode::usage, "--input or a --config with cameras is required");
     for (const auto& [earlier, present] : flags.renamed)
         if (earlier.given() && present.given())
             fail(ErrorCode::usage, "{} excludes {}", earlier.name(), present.name());
@@ -183,7 +184,7 @@ std::vector<Option> add_texts_of_cameras(Command& command, ServeFlags& flags) {
     return {
         command
             .option("-i,--input", flags.sources,
-                    source_help() + ". Several cameras over one port: -i door=SRC -i yard=SRC, seen at /door and /yard")
+                    source_help() + ". Several cameras on one port: -i door=SRC -i yard=SRC, served at /door and /yard")
             .type_name("SRC"),
         command
             .option("-f,--filters", flags.filters,
@@ -258,7 +259,7 @@ void add_serve(CommandLine& program, Action& chosen) {
         .type_name("FILE");
     add_settings_of_all(command, jobs::listener_settings(), flags->listener);
     add_settings_of_all(command, jobs::live_option_settings(), flags->live);
-    auto events = command.group("Events (of cameras with --detect)");
+    auto events = command.group("Events (for cameras with --detect)");
     add_settings_of_all(events, jobs::event_settings(), flags->events);
     add_access_options(command, flags->access);
     command.flag("--no-web", flags->no_web, "serve streams only, without the page, API and metrics over HTTP");

@@ -41,7 +41,7 @@ struct ShowFlags {
 std::vector<jobs::ShowOptions> ShowFlags::options(const std::stop_token& stop) const {
     require_room(sources.size());
     if (sources.size() > 1 && !common.statistics_path.empty())
-        fail(ErrorCode::usage, "--stats is for a single source, but {} are shown", sources.size());
+        fail(ErrorCode::usage, "--stats requires a single source, but {} were given", sources.size());
     std::vector<jobs::ShowOptions> options;
     for (const auto& source : sources) {
         options.push_back({.job = common.job(stop), .input = input, .paused = paused, .speed = speed});
@@ -70,7 +70,7 @@ void open_screen(Screen& screen, const std::vector<std::unique_ptr<LocalCamera>>
 // Checks the outputs without opening sources, then shows the sources.
 void show(ShowFlags& flags, const std::stop_source& stop) {
     if (!Screen::supported())
-        fail(ErrorCode::config, "this build has no window; use run -o to write the frames to a file");
+        fail(ErrorCode::config, "this build has no window support; use run -o to write the frames to a file");
     for (const auto& source : flags.options({}))
         if (!may_write(files_of(source), flags.common, stop.get_token())) return;
     std::vector<std::unique_ptr<LocalCamera>> cameras;
@@ -86,13 +86,13 @@ void show(ShowFlags& flags, const std::stop_source& stop) {
 }  // namespace
 
 void add_show(CommandLine& program, Action& chosen) {
-    auto command = program.subcommand("show", "Sources -> filters -> a window; press ? in it for the keys");
+    auto command = program.subcommand("show", "Sources -> filters -> a window (press ? for the keys)");
     const auto flags = std::make_shared<ShowFlags>();
     flags->common.progress = "none";  // the window shows the progress
     command.option("source", flags->sources, "source to show, like run's -i; several are shown side by side")
         .required()
         .type_name("SRC");
-    command.option("-f,--filters", flags->input.filters, "for all sources; name=value:key=value,name=...")
+    command.option("-f,--filters", flags->input.filters, "filters for all sources: name=value:key=value,name=...")
         .type_name("FILTERS");
     add_entry_options(command, flags->entry, "if the source is a stream: ");
     add_range_options(command, flags->input);

@@ -119,7 +119,8 @@ void view_several(const ViewFlags& flags, const std::stop_source& stop) {
 
 // Rejects options that apply only to a single stream if there are several streams.
 void check(const ViewFlags& flags) {
-    if (!flags.no_window && !Screen::supported()) fail(ErrorCode::config, "this build has no window; use --no-window");
+    if (!flags.no_window && !Screen::supported())
+        fail(ErrorCode::config, "this build has no window support; use --no-window");
     require_room(flags.urls.size());
     if (flags.urls.size() == 1) return;
     for (const auto& url : flags.urls) net::parse_stream_address(url);
@@ -148,8 +149,8 @@ void add_view(CommandLine& program, Action& chosen) {
     const auto flags = std::make_shared<ViewFlags>();
     command
         .option("url", flags->urls,
-                "address of the stream: tcp://HOST:PORT or tcp://HOST:PORT/NAME, or with tls://, ws:// or wss://; "
-                "several are shown side by side")
+                "address of the stream: tcp://HOST:PORT or tcp://HOST:PORT/NAME, or the same with tls://, ws:// or "
+                "wss://; several are shown side by side")
         .required()
         .type_name("URL");
     add_entry_options(command, flags->entry);
@@ -162,7 +163,7 @@ void add_view(CommandLine& program, Action& chosen) {
                 "show the changes of each delta frame instead: mask (red on black), overlay (red over the picture) or "
                 "heat (by magnitude)")
         .one_of({"mask", "overlay", "heat"});
-    command.flag("--no-window", flags->no_window, "do not open a window: only record or count");
+    command.flag("--no-window", flags->no_window, "do not open a window; only record or count frames");
     command.flag("--no-boxes", flags->no_boxes, "do not draw the boxes of objects that the server detects");
     add_reconnect_option(command, flags->reconnect,
                          "how long to try to reconnect a lost stream, from the loss to its next keyframe")

@@ -19,8 +19,8 @@ namespace framewire::app {
 void add_access_options(Command& command, service::AccessOptions& options) {
     const auto token = command
                            .option("--token-file", options.token_file,
-                                   "file with the token that viewers need, one line; default: a token is created and "
-                                   "kept if other machines can connect")
+                                   "file with the token that viewers need, one line; default: if other machines can "
+                                   "connect, a token is created and kept")
                            .type_name("FILE");
     command.flag("--no-token", options.open, "allow anyone who can connect to watch").excludes(token);
     const auto tls = command.flag("--tls", options.tls,
@@ -35,7 +35,7 @@ void add_access_options(Command& command, service::AccessOptions& options) {
 
 // A token from a file or from the environment is never printed.
 void tell_access(const service::Access& access, const net::ListenerOptions& listener) {
-    if (!access.fingerprint.empty()) log_info("the certificate is {}", access.fingerprint);
+    if (!access.fingerprint.empty()) log_info("the certificate's fingerprint is {}", access.fingerprint);
     if (access.token_file.empty()) return;
     log_info("viewers need the token in {}", access.token_file);
     if (!access.token_made) return;
@@ -65,8 +65,8 @@ void EntryFlags::apply(jobs::InputOptions& input) const {
         input.access = {client.token, client.fingerprint};
     } else if (!token_file.empty() || !fingerprint.empty()) {
         fail(ErrorCode::usage,
-             "--token-file and --fingerprint are for streams of framewire's servers: tcp://, tls://, "
-             "ws:// and wss:// without a query");
+             "--token-file and --fingerprint apply only to streams of framewire servers: tcp://, tls://, ws:// and "
+             "wss:// without a query");
     }
 }
 

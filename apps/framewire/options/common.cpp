@@ -66,7 +66,7 @@ jobs::JobOptions CommonOptions::job(std::stop_token stop) const {
 
 void add_times_option(Command& command, CommonOptions& options) {
     command.flag("--times", options.times,
-                 "measure each step; prints a table to standard error and adds it to --stats; on a GPU, the steps then "
+                 "measure each step, print a table to standard error and add it to --stats; on a GPU, the steps then "
                  "run one after the other");
 }
 
@@ -90,17 +90,18 @@ void show_times(const CommonOptions& options, const StatisticsSnapshot& figures)
 void add_common_options(Command& command, CommonOptions& options) {
     command.option("--backend", options.backend, "where filters run; auto uses a GPU if there is one")
         .one_of({"auto", "cpu", "cuda"});
-    command.option("--frames", options.frames, "end after this number of frames").positive().type_name("N");
+    command.option("--frames", options.frames, "stop after this many frames").positive().type_name("N");
     command.option("--threads", options.threads, "CPU threads for the filters; 0: as many as the machine has")
         .within(0, 1024)
         .type_name("N");
     const auto replace = command.flag("-y,--replace", options.replace, "replace existing outputs");
-    command.flag("-n,--no-replace", options.keep, "keep existing outputs and do nothing").excludes(replace);
+    command.flag("-n,--no-replace", options.keep, "if an output already exists, keep it and do nothing")
+        .excludes(replace);
     command.option("--stats", options.statistics_path, "write statistics of the run to this file")
         .type_name("FILE.json");
     command.option("--progress", options.progress, "progress on standard error; auto draws a bar on a terminal")
         .one_of({"auto", "bar", "json", "none"});
-    command.option("--log-level", options.log_level, "lowest level of messages to show")
+    command.option("--log-level", options.log_level, "lowest level of log messages to show")
         .one_of({"trace", "debug", "info", "warning", "error", "off"});
 }
 
@@ -131,7 +132,7 @@ void add_input_options(Command& command, std::vector<std::string>& sources, jobs
     command
         .option("-i,--input", sources,
                 source_help() +
-                    ". Several files, with -o FOLDER/: several of these, folders, patterns ('clips/*.avi'), @LIST")
+                    ". For many files, with -o FOLDER/: several of these, folders, patterns ('clips/*.avi'), @LIST")
         .required()
         .type_name("SRC...");
     add_medium_options(command, options);

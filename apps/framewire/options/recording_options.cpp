@@ -26,7 +26,7 @@ std::string problem_with_limit(const std::string& text) {
 void add_recording_options(Command& command, SegmentOptions& segments) {
     auto time = command.option(
         "--segment-time", [&segments](const std::string& text) { segments.seconds = seconds_of(text).value_or(0); },
-        "write segments of this length, each to a file named by its time: -o 'cam-%Y%m%d-%H%M%S.mp4'");
+        "write segments of this length, each to a file named after its start time: -o 'cam-%Y%m%d-%H%M%S.mp4'");
     time.check(problem_with_time).type_name("TIME");
     auto keep = command.option(
         "--keep",

@@ -43,7 +43,7 @@ StopSignals::StopSignals() {
     signals_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     ending_ = eventfd(0, EFD_CLOEXEC);
     if (signals_ < 0 || ending_ < 0)
-        fail(ErrorCode::config, "no file descriptor is left for signals; close some files");
+        fail(ErrorCode::config, "no file descriptors are left for signal handling; close some files");
     thread_ = std::thread([this] { receive(); });
 }
 

@@ -128,7 +128,7 @@ struct Wrong {
 
 TEST(Cameras, RefusesInvalidConfigurations) {
     const Wrong all[] = {
-        {{}, 2, "--input is required, or --config"},
+        {{}, 2, "--input or a --config with cameras is required"},
         {{"-i", "synth", "-i", "a=synth"}, 2, "-i NAME=synth"},
         {{"-i", "rtsp://me:geheim@host/", "-i", "a=synth"}, 2, "-i NAME=rtsp://***@host/"},
         {{"-i", "a=synth", "-i", "a=synth"}, 2, "two cameras have the name 'a'"},

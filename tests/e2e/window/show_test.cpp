@@ -107,7 +107,7 @@ TEST(ShowRefusal, ReportsTheReason) {
     EXPECT_EQ(run_framewire({"show"}).code, 2);
     const auto many = run_framewire({"show", "--stats", "a.json", "synth", "synth"});
     EXPECT_EQ(many.code, 2);
-    EXPECT_NE(many.err.find("--stats is for a single source"), std::string::npos) << many.err;
+    EXPECT_NE(many.err.find("--stats requires a single source"), std::string::npos) << many.err;
     EXPECT_EQ(run_framewire({"show", "/no/such/file.mp4"}).code, 66);
     EXPECT_EQ(run_framewire({"show", "--start", "1:60", "synth"}).code, 2);
     EXPECT_EQ(run_framewire({"show", "--snapshots", "/no/such/folder", "synth"}).code, 2);

@@ -79,7 +79,7 @@ TEST(Words, QuoteInvalidNumbers) {
         {{"--threads", "5000"}, "--threads: '5000' is out of range; allowed: a whole number from 0 to 1024"},
         {{"--threads", "1.5"}, "--threads: '1.5' is not a whole number"},
         {{"--threads", "0x10"}, "--threads: '0x10' is not a whole number"},
-        {{"--threads", "1", "--threads", "2"}, "--threads is given 2 times; only one is allowed"},
+        {{"--threads", "1", "--threads", "2"}, "--threads is given 2 times; it may be given only once"},
         {{"--threads"}, "--threads needs N; see 'framewire run --help'"}};
     for (const auto& [arguments, words] : cases) {
         std::vector<std::string> all{"run", "-i", "synth", "-o", "x.mkv"};

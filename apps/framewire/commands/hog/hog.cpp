@@ -50,20 +50,19 @@ void add_hog(CommandLine& program, Action& chosen) {
     add_entry_options(command, flags->entry, "if the source is a stream: ");
     add_rate_option(command, flags->common, flags->input);
     command
-        .option(
-            "-o,--output", flags->output,
-            "output of the descriptors: a float32 .npy of rows x columns x values, for a video or folder with frames "
-            "as first dimension; for several files, such as images of different sizes, a folder with one .npy each")
+        .option("-o,--output", flags->output,
+                "where to write the descriptors: a float32 .npy of rows x columns x values, with frames as the first "
+                "dimension for a video or folder; for several files, such as images of different sizes, a folder with "
+                "one .npy each")
         .type_name("FILE.npy|FOLDER/");
     for (const auto& parameter : hog_fields().infos()) add_parameter(command, parameter, flags->given);
     const auto norm = command["--norm"].shown_default("none; l2hys with --people and --train");
     const auto block = command["--block"];
-    const auto steps =
-        command
-            .option(
-                "--steps", flags->describe.steps_folder,
-                "also write images of the first frame's steps to this folder: gray gamma gx gy magnitude direction hog")
-            .type_name("DIR");
+    const auto steps = command
+                           .option("--steps", flags->describe.steps_folder,
+                                   "also write an image of each step of the first frame to this folder: gray gamma gx "
+                                   "gy magnitude direction hog")
+                           .type_name("DIR");
     command
         .option("--steps-frames", flags->describe.steps_frames,
                 "with --steps: frames to draw, counted from 0, each in its own subfolder: 0,10,20-29")
@@ -96,7 +95,7 @@ void add_hog(CommandLine& program, Action& chosen) {
                      "--train reads its own folders; it cannot be combined with -i, --people, --steps or --streams");
             return train_model(*flags, flags->train, stop.get_token());
         }
-        if (!input.given()) fail(ErrorCode::usage, "-i is missing: the source of the frames");
+        if (!input.given()) fail(ErrorCode::usage, "-i, the source of the frames, is missing");
         const bool many = makes_many(*flags, people);
         if (!many) flags->entry.apply(flags->input);
         if (many && flags->json)
@@ -111,7 +110,7 @@ void add_hog(CommandLine& program, Action& chosen) {
             return find_people(*flags, flags->people, stop.get_token());
         }
         if (window.given()) fail(ErrorCode::usage, "--window requires --people or --train");
-        if (flags->output.empty()) fail(ErrorCode::usage, "-o is missing: the .npy file for the descriptors");
+        if (flags->output.empty()) fail(ErrorCode::usage, "-o, the .npy file for the descriptors, is missing");
         if (flags->json && flags->output == "-")
             fail(ErrorCode::usage, "-o and --json both write to standard output; only one of them can");
         if (many && steps.given())

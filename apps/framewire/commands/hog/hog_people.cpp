@@ -59,7 +59,7 @@ void report(const HogFlags& flags, const PeopleParameters& parameters, const job
              figures.drops, result.people);
     show_times(flags.common, figures);
     if (result.frames_left_out > 0)
-        log_warning("in {} frames too many windows scored above the threshold; only the best were considered",
+        log_warning("too many windows scored above the threshold in {} frames; only the best were considered",
                     result.frames_left_out);
 }
 

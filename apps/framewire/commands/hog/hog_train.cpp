@@ -35,7 +35,8 @@ Json as_json(const DetectionCurve& curve, std::int64_t folds) {
 // Logs the detection rates for held-out images.
 void log_curve(const DetectionCurve& curve) {
     for (const double rate : false_alarm_rates)
-        log_info("held out: {:.1f} % found at {} false alarms per window", 100 * curve.detection_rate_at(rate), rate);
+        log_info("held-out images: {:.1f} % detected at {} false alarms per window",
+                 100 * curve.detection_rate_at(rate), rate);
 }
 
 // Logs one round of training. Later rounds add hard negatives (Dalal and Triggs 2005).
@@ -99,8 +100,9 @@ void report(const HogFlags& flags, const TrainFlags& train, const jobs::TrainJob
     const auto& figures = trained.figures;
     const auto& model = trained.model;
     if (!figures.svm.converged)
-        log_warning("after {} passes the cost may still be {:.2g} above the minimum, {:.4g}", figures.svm.passes,
-                    figures.svm.excess, figures.svm.cost);
+        log_warning(
+            "training did not converge in {} passes: the cost may be up to {:.2g} above the minimum; it is {:.4g}",
+            figures.svm.passes, figures.svm.excess, figures.svm.cost);
     log_info("{}: a window of {}x{} pixels, {} weights and a bias, margin {:.3g}", flags.output, model.width_px,
              model.height_px, model.weights.size(), figures.margin);
     if (flags.json) print_summary(flags, train, job, figures);
@@ -118,7 +120,7 @@ void add_train_options(Command& command, TrainFlags& flags) {
     for (const auto* infos : {&training_fields().infos(), &jobs::train_fields().infos()})
         for (const auto& parameter : *infos)
             add_parameter(command, parameter, flags.given, {.before = "with --train: ", .needs = train});
-    command.option("--curve", flags.curve, "with --folds: write the detection rate and false alarms for each threshold")
+    command.option("--curve", flags.curve, "with --folds: write the detection rate and false alarms at each threshold")
         .needs(command["--folds"])
         .type_name("FILE.csv");
 }

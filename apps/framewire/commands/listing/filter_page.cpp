@@ -107,8 +107,8 @@ std::string filter_page(const FilterInfo& filter) {
     if (filter.needs_previous) fmt::format_to(out, "\nThe first frame is compared with itself.\n");
     if (filter.pointwise)
         fmt::format_to(out,
-                       "\nAdjacent filters of a chain that work on single pixels run as one pass, including this one "
-                       "if its parameters allow.\n");
+                       "\nAdjacent pointwise filters of a chain run in one pass, including this one if its parameters "
+                       "allow it.\n");
     if (filter.window)
         fmt::format_to(
             out,

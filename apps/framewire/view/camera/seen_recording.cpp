@@ -24,7 +24,7 @@ void SeenRecording::put(HostView<const std::uint8_t> picture) {
     if (path_.empty()) return;
     try {
         if (sink_ && picture.shape() != shape_) {
-            problem_ = "the picture's size changed; saved " + *finish();
+            problem_ = "the picture size changed; saved " + *finish();
             return;
         }
         if (!sink_) {

@@ -130,7 +130,7 @@ void Screen::State::lead(KeyAction action) {
 void Screen::State::seek_by(double seconds) {
     bool any = false;
     each_playing([&](auto& job) { any |= job.seek_by(seconds); });
-    say(any ? "" : "a live source cannot seek");
+    say(any ? "" : "cannot seek in a live source");
 }
 
 // The job clamps the speed, so the message shows the job's value.

@@ -11,7 +11,7 @@ bool Screen::supported() { return false; }
 
 Screen::Screen(ScreenOptions, std::stop_source) {}
 Screen::~Screen() = default;
-void Screen::open(int, int, const std::string&) { fail(ErrorCode::config, "this build has no window"); }
+void Screen::open(int, int, const std::string&) { fail(ErrorCode::config, "this build has no window support"); }
 void Screen::add(std::unique_ptr<ShownCamera>) {}
 void Screen::run() {}
 void Screen::rethrow() const {}

@@ -100,7 +100,7 @@ void ImguiLayer::make_font(int size_px) {
     int width = 0, height = 0;
     atlas.GetTexDataAsRGBA32(&pixels, &width, &height);
     font_.reset(sdl().SDL_CreateTexture(renderer_, SDL_PIXELFORMAT_RGBA32, SDL_TEXTUREACCESS_STATIC, width, height));
-    if (!font_) fail(ErrorCode::config, "no font for the window ({})", sdl().SDL_GetError());
+    if (!font_) fail(ErrorCode::config, "cannot create the window's font ({})", sdl().SDL_GetError());
     sdl().SDL_UpdateTexture(font_.get(), nullptr, pixels, 4 * width);
     sdl().SDL_SetTextureBlendMode(font_.get(), SDL_BLENDMODE_BLEND);
     sdl().SDL_SetTextureScaleMode(font_.get(), SDL_ScaleModeNearest);

@@ -38,16 +38,16 @@ struct VideoSystem {
         sdl().SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
         sdl().SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear");
         if (sdl().SDL_Init(SDL_INIT_VIDEO) != 0)
-            fail(ErrorCode::config, "no window can be opened ({}){}", sdl().SDL_GetError(), instead);
+            fail(ErrorCode::config, "cannot open a window ({}){}", sdl().SDL_GetError(), instead);
         survive_display_loss();
         if (!sdl().SDL_getenv("SDL_VIDEODRIVER") && draws_for_nobody(sdl().SDL_GetCurrentVideoDriver())) {
             sdl().SDL_Quit();
-            fail(ErrorCode::config, "no window can be opened (there is no display){}", instead);
+            fail(ErrorCode::config, "cannot open a window (there is no display){}", instead);
         }
     }
     // Loads SDL. A failure is reported like a missing display.
     static void load(std::string_view instead) try { sdl(); } catch (const Error& error) {
-        fail(ErrorCode::config, "no window can be opened ({}){}", error.what(), instead);
+        fail(ErrorCode::config, "cannot open a window ({}){}", error.what(), instead);
     }
     ~VideoSystem() {
         if (!display_lost()) sdl().SDL_Quit();
@@ -70,7 +70,7 @@ struct Destroy {
 // Takes ownership of an SDL object. Throws Error{config} if it is null.
 template <class T>
 std::unique_ptr<T, Destroy> made(T* object, const char* what) {
-    if (!object) fail(ErrorCode::config, "no {} for the window ({})", what, sdl().SDL_GetError());
+    if (!object) fail(ErrorCode::config, "cannot create the SDL {} ({})", what, sdl().SDL_GetError());
     return std::unique_ptr<T, Destroy>(object);
 }
 
@@ -230,7 +230,7 @@ void Window::State::take(HostView<const std::uint8_t> picture, std::size_t numbe
     void* pixels = nullptr;
     int pitch = 0;
     if (sdl().SDL_LockTexture(&texture, nullptr, &pixels, &pitch) != 0)
-        fail(ErrorCode::internal, "a picture cannot be shown: {}", sdl().SDL_GetError());
+        fail(ErrorCode::internal, "cannot show a picture: {}", sdl().SDL_GetError());
     for (int y = 0; y < shape.height; ++y) {
         const auto* from = picture.row(0, y);
         auto* to = static_cast<std::uint8_t*>(pixels) + std::int64_t{pitch} * y;
