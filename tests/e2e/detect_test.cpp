@@ -65,7 +65,7 @@ TEST(Detect, FindsMovingObjectsInTheSyntheticRoom) {
     EXPECT_GE(found, there * 95 / 100) << "of " << there;
 }
 
-TEST(Detect, AllFormatsHoldTheSameBoxes) {
+TEST(Detect, AllFormatsContainTheSameBoxes) {
     const auto lines = lines_of(detect({"-i", room}).out);
     const auto count = objects_in(lines);
     ASSERT_GT(count, 50u);

@@ -42,7 +42,7 @@ protected:
     std::string in_ = folder_ / "in.mkv", ours_ = folder_ / "ours.mkv", theirs_ = folder_ / "theirs.mkv";
 };
 
-TEST_F(Filters, RateConversionDropsAndRepeatsTheSameFrames) {
+TEST_F(Filters, RateConversionDropsAndRepeatsTheSameFramesAsFfmpeg) {
     for (const std::string rate : {"4", "30000/1001"}) {
         make("fps=" + rate, "-vf fps=" + rate);
         EXPECT_EQ(frames_of(ours_), frames_of(theirs_)) << rate;

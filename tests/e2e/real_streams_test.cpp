@@ -78,7 +78,7 @@ protected:
 
 // Sends each clip with some thresholds, and its middle with additional thresholds, for which the reference decoder runs
 // as well.
-TEST_F(RealStreams, StayWithinTheBound) {
+TEST_F(RealStreams, PicturesStayWithinTheBound) {
     std::vector<std::string> clips;
     for (const auto* name : {"codec_video", "moving_objects"}) {
         const auto folder = real_data(name);

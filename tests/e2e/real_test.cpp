@@ -83,7 +83,7 @@ std::string gray_values(const TemporaryFolder& folder, const std::string& path) 
 }
 
 // docs/decisions/documents.md quotes these figures.
-TEST(RealPages, DocumentMethodFindsInk) {
+TEST(RealPages, TheDocumentMethodFindsInk) {
     const auto pages = real_data("documents");
     FRAMEWIRE_NEEDS_REAL(pages);
     const TemporaryFolder folder;

@@ -25,7 +25,7 @@ Result run(std::vector<std::string> arguments, const std::string& input = "/dev/
 
 class RunKind : public testing::TestWithParam<const char*> {};
 
-TEST_P(RunKind, IsPlayableWithEveryFrame) {
+TEST_P(RunKind, IsPlayableAndContainsEveryFrame) {
     const TemporaryFolder folder;
     const auto output = folder / ("out" + std::string(GetParam()));
     const auto result = run({"-i", small_synth, "-f", "gray", "-o", output, "--frames", "12"});
@@ -36,7 +36,7 @@ TEST_P(RunKind, IsPlayableWithEveryFrame) {
 
 INSTANTIATE_TEST_SUITE_P(Endings, RunKind, Values(".mp4", ".mkv", ".avi", ".y4m", ".m3u8"));
 
-TEST(Run, RawOutputsHoldOnlyTheBytes) {
+TEST(Run, RawOutputsContainOnlyPixels) {
     const TemporaryFolder folder;
     EXPECT_EQ(run({"-i", small_synth, "-o", folder / "out.bgr", "--frames", "3"}).code, 0);
     EXPECT_EQ(run({"-i", small_synth, "-f", "gray=channels=1", "-o", folder / "out.gray", "--frames", "3"}).code, 0);
@@ -94,7 +94,7 @@ TEST(Run, WritesOneImageOrMany) {
     for (const auto& name : folder.names()) EXPECT_EQ(frames_in(folder / name), 1) << name;
 }
 
-TEST(Run, LosslessFileRestoresTheSameBytes) {
+TEST(Run, ALosslessFileRestoresTheSameBytes) {
     const TemporaryFolder folder;
     EXPECT_EQ(run({"-i", small_synth, "-o", folder / "a.mkv", "--frames", "5"}).code, 0);
     EXPECT_EQ(run({"-i", folder / "a.mkv", "-o", folder / "a.bgr"}).code, 0);
@@ -102,14 +102,14 @@ TEST(Run, LosslessFileRestoresTheSameBytes) {
     EXPECT_EQ(contents(folder / "a.bgr"), contents(folder / "b.bgr"));
 }
 
-TEST(Run, ReadsFfmpegsTestSources) {
+TEST(Run, ReadsFfmpegTestSources) {
     const TemporaryFolder folder;
     const auto result = run({"-i", "lavfi:testsrc2=size=320x180:rate=25:duration=1", "-o", folder / "out.mkv"});
     EXPECT_EQ(result.code, 0) << result.err;
     EXPECT_EQ(frames_in(folder / "out.mkv"), 25);
 }
 
-TEST(Run, PipesY4mWithMessagesOnStandardErrorOnly) {
+TEST(Run, PipesY4mAndWritesMessagesOnlyToStandardError) {
     const TemporaryFolder folder;
     const auto first = run({"-i", small_synth, "-o", "-", "--frames", "5"});
     EXPECT_EQ(first.code, 0) << first.err;
@@ -225,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "/no/such/folder/stats.json"}),
     [](const auto& refusal) { return refusal.param.name; });
 
-TEST(Run, RefusesCudaWithoutAGpu) {
+TEST(Run, RejectsCudaWithoutAGpu) {
     auto devices = Json::parse(run_framewire({"devices", "--json"}).out);
     // Nothing is refused on a machine with a GPU; the loopback tests use the GPU there.
     if (!devices["cuda"]["gpus"].empty()) GTEST_SKIP() << "this machine has a GPU";

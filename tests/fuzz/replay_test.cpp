@@ -67,7 +67,7 @@ TEST(Corpus, EveryFuzzerHasACorpus) {
 
 class Replay : public testing::TestWithParam<Case> {};
 
-TEST_P(Replay, IsAcceptedOrRefused) {
+TEST_P(Replay, IsAcceptedOrRejected) {
     std::ifstream file(GetParam().path, std::ios::binary);
     ASSERT_TRUE(file);
     // Copy the input to a heap block of the exact size, so that sanitizers detect reads beyond its end.

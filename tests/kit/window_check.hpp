@@ -26,10 +26,10 @@ inline std::vector<int> channel_counts(int turn) {
 
 /// Instantiates the test of `suite`, which calls check(backend, border), once per border. These are three tests, so
 /// that slow tools can run them in parallel.
-#define FRAMEWIRE_TEST_EVERY_BORDER(suite, check)                                        \
-    TEST_P(suite, EqualsTheDefinitionReflected) { check(GetParam(), kit::borders[0]); }  \
-    TEST_P(suite, EqualsTheDefinitionReplicated) { check(GetParam(), kit::borders[1]); } \
-    TEST_P(suite, EqualsTheDefinitionWithZerosAround) { check(GetParam(), kit::borders[2]); }
+#define FRAMEWIRE_TEST_EVERY_BORDER(suite, check)                                                    \
+    TEST_P(suite, MatchesTheDefinitionWithAReflectedBorder) { check(GetParam(), kit::borders[0]); }  \
+    TEST_P(suite, MatchesTheDefinitionWithAReplicatedBorder) { check(GetParam(), kit::borders[1]); } \
+    TEST_P(suite, MatchesTheDefinitionWithAZeroBorder) { check(GetParam(), kit::borders[2]); }
 
 /// Runs check_filter() for a filter with a size and a border, whose reference is reference(Parameters, in, out); an
 /// empty `shapes` selects the usual shapes.

@@ -25,7 +25,7 @@ void fill_kind(HostView<std::uint8_t> image, int kind, std::mt19937& random) {
         }
 }
 
-TEST(BinarizeAndOpenCv, OtsuThresholdIsTheSameOnManyImages) {
+TEST(BinarizeAndOpenCv, OtsuThresholdsAreEqualForManyImages) {
     auto& executor = kit::executor(Backend::cpu);
     std::mt19937 random(static_cast<unsigned>(kit::seed()));
     for (int kind = 0; kind < 1000; ++kind) {
@@ -44,7 +44,7 @@ TEST(BinarizeAndOpenCv, OtsuThresholdIsTheSameOnManyImages) {
 }
 
 // One pixel in 2^23 is the smallest share at which OpenCV considers a class.
-TEST(BinarizeAndOpenCv, OtsuThresholdIsTheSameForOnePixelInEightMillion) {
+TEST(BinarizeAndOpenCv, OtsuThresholdsAreEqualForOneDarkPixelInEightMillion) {
     auto& executor = kit::executor(Backend::cpu);
     for (const int width : {4096, 4095, 4097}) {
         const Shape shape{1, 2048, width, 1};

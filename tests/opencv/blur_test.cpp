@@ -33,7 +33,7 @@ void expect_close(const Plan& plan, Peer&& peer, const Shape& shape, int toleran
     EXPECT_EQ(kit::first_difference(out.view(), want.view(), tolerance), std::nullopt);
 }
 
-TEST(MeanAndOpenCv, IsWithinOneOfBlur) {
+TEST(MeanAndOpenCv, DiffersFromBlurByAtMostOne) {
     for (const int channels : {1, 3})
         for (const auto& border : borders)
             for (const int size : {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 63, 127, 128, 255}) {
@@ -70,7 +70,7 @@ void gaussian_blur(const cv::Mat& in, cv::Mat& out, int size, double sigma, int 
 // Compares with OpenCV's filter in floating point: on bytes, OpenCV's weights have 8 bits, which makes it differ by
 // more than one for some sigmas. Only odd sizes are compared: OpenCV's kernels of even size are not samples of a
 // Gaussian (their two middle weights are too large).
-TEST(GaussianAndOpenCv, FineRoundingIsWithinOneOfItsFloatFilter) {
+TEST(GaussianAndOpenCv, FineRoundingDiffersFromTheFloatFilterByAtMostOne) {
     const auto float_filter = [](const cv::Mat& in, cv::Mat& out, int size, double sigma, int border) {
         // OpenCV has its own table for small sizes without a sigma.
         const auto kernel = cv::getGaussianKernel(size, sigma == 0 ? default_gaussian_sigma(size) : sigma, CV_64F);
@@ -87,7 +87,7 @@ TEST(GaussianAndOpenCv, FineRoundingIsWithinOneOfItsFloatFilter) {
 }
 
 // For larger sizes, results of the finer weights differ from OpenCV's by two in places.
-TEST(GaussianAndOpenCv, FineRoundingOfSmallSizesIsWithinOneOfGaussianBlur) {
+TEST(GaussianAndOpenCv, FineRoundingOfSmallSizesDiffersFromGaussianBlurByAtMostOne) {
     for (const int channels : {1, 3})
         for (const auto& border : borders)
             for (const int size : {1, 3, 5, 7, 9})

@@ -31,7 +31,7 @@ std::vector<Detection> by_opencv(const std::vector<Detection>& boxes, int neighb
 
 // Compares clusters of boxes of all sizes around some positions, which resemble windows above a threshold. OpenCV does
 // not group with a threshold of 0.
-TEST(GroupingAndOpenCv, GroupsAreTheSame) {
+TEST(GroupingAndOpenCv, GroupsAreEqual) {
     std::mt19937_64 random(kit::seed());
     const auto between = [&](int first, int last) {
         return first + static_cast<int>(random() % static_cast<unsigned>(last - first + 1));

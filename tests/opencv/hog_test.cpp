@@ -102,7 +102,7 @@ void expect_opencvs(int cell, int block, int bins, bool signed_gradients) {
     EXPECT_GT(compared, of.rows * of.columns / 8);
 }
 
-TEST(HogAndOpenCv, CentralGradientsMatchItsDescriptor) {
+TEST(HogAndOpenCv, CentralGradientsMatchHogDescriptor) {
     expect_opencvs(8, 2, 9, false);
     expect_opencvs(8, 2, 12, true);
     expect_opencvs(8, 3, 9, false);

@@ -11,7 +11,7 @@
 namespace framewire {
 namespace {
 
-TEST(MaskMedianAndOpenCv, AreEqual) {
+TEST(MaskMedianAndOpenCv, OutputsAreEqual) {
     std::mt19937 random(5);
     for (const auto& shape : {Shape{1, 90, 203, 1}, Shape{1, 64, 64, 1}, Shape{1, 5, 130, 1}})
         for (const int size_px : {3, 5, 9, 15, 63}) {

@@ -38,14 +38,14 @@ void expect_same(const Shape& shape, int size, bool scene) {
     EXPECT_EQ(kit::first_difference(out.view(), want.view()), std::nullopt);
 }
 
-TEST(MedianAndOpenCv, EverySizeGivesTheSameBytes) {
+TEST(MedianAndOpenCv, OutputsAreEqualForEverySize) {
     for (int size = 3; size <= 255; size += size < 35 ? 2 : 22)
         for (const int channels : {3, 1})
             for (const bool scene : {false, true}) expect_same({1, 217, 331, channels}, size, scene);
     expect_same({1, 217, 331, 3}, 255, true);
 }
 
-TEST(MedianAndOpenCv, FramesLargerThanABlockGiveTheSameBytes) {
+TEST(MedianAndOpenCv, OutputsAreEqualForFramesLargerThanABlock) {
     for (const int size : {3, 5, 9, 25}) expect_same({1, 720, 1283, 3}, size, true);
     for (const int size : {5, 11, 13}) expect_same({1, 300, 4099, 1}, size, true);
 }

@@ -39,7 +39,7 @@ void expect_equal(MorphologyOperation operation, ElementShape element_shape, int
 }
 
 // Compares with OpenCV's own kernels for its shapes, and with framewire's disc passed to OpenCV as a kernel.
-TEST(MorphologyAndOpenCv, EveryElementGivesTheSameBytes) {
+TEST(MorphologyAndOpenCv, OutputsAreEqualForEveryElement) {
     for (int size = 1; size <= max_element_px; size += 2)
         for (const auto operation : {dilate, erode, open, close, close_open}) {
             const Shape shape{1, 67, 83, size % 4 == 1 ? 3 : 1};
@@ -52,7 +52,7 @@ TEST(MorphologyAndOpenCv, EveryElementGivesTheSameBytes) {
         }
 }
 
-TEST(MorphologyAndOpenCv, ImagesSmallerThanTheElementGiveTheSameBytes) {
+TEST(MorphologyAndOpenCv, OutputsAreEqualForImagesSmallerThanTheElement) {
     for (const auto& shape : {Shape{1, 1, 1, 1}, {1, 1, 40, 3}, {1, 40, 1, 1}, {1, 5, 7, 3}})
         for (const auto operation : {dilate, erode, open, close})
             expect_equal(operation, ElementShape::ellipse, 15, cv::getStructuringElement(cv::MORPH_ELLIPSE, {15, 15}),

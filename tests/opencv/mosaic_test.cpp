@@ -12,7 +12,7 @@ namespace framewire {
 namespace {
 
 // cv::mean() of a cell is a double computed from the exact sum: rounded half up, it equals the cell's colour.
-TEST(MosaicAndOpenCv, CellsEqualTheMeansOfOpenCv) {
+TEST(MosaicAndOpenCv, CellsEqualOpenCvMeans) {
     const Shape shape{1, 211, 307, 3};
     HostImage in(shape), out(shape);
     kit::fill(in.view(), kit::Fill::noise);

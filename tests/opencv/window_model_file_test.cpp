@@ -26,7 +26,7 @@ double cosine(const std::vector<float>& a, const std::vector<float>& b) {
 
 // An OpenCV descriptor of a picture, saved as the weights of OpenCV's detector, must have the same order as framewire's
 // descriptor of the picture. The two differ in how a pixel votes, not in where.
-TEST(WindowModelFileAndOpenCv, HogDescriptorWeightsHaveTheOrderOfOurDescriptor) {
+TEST(WindowModelFileAndOpenCv, HogDescriptorWeightsAreConvertedToOurOrder) {
     const TemporaryFolder folder;
     cv::HOGDescriptor theirs({48, 96}, {24, 24}, {8, 8}, {8, 8}, 12);
     theirs.signedGradient = true;

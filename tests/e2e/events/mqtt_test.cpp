@@ -130,7 +130,7 @@ TEST_F(Mqtt, PublishesEventsMotionAndHomeAssistantDiscovery) {
 }
 
 // Tests the last will of MQTT.
-TEST_F(Mqtt, PublishesItsLastWillWhenItIsKilled) {
+TEST_F(Mqtt, PublishesItsLastWillWhenKilled) {
     Mosquitto broker;
     broker.start();
     Program serving(serve(broker.url("cams"), {}));
@@ -226,7 +226,7 @@ TEST_F(Mqtt, SendsSpooledEventsAfterARestart) {
     expect_in_order(all.events());
 }
 
-TEST_F(Mqtt, DropsTheOldestEventsBeyondTheBound) {
+TEST_F(Mqtt, DropsTheOldestEventsBeyondTheSpoolLimit) {
     const TemporaryFolder folder;
     Mosquitto broker;
     broker.start();
@@ -298,7 +298,7 @@ TEST_F(Mqtt, TrustsOnlyValidCertificates) {
     EXPECT_EQ(untrusted.err().find("events are sent to"), std::string::npos) << untrusted.err();
 }
 
-TEST_F(Mqtt, RefusesConflictingOptions) {
+TEST_F(Mqtt, RejectsConflictingOptions) {
     const auto refusal = [](std::vector<std::string> more) {
         more.insert(more.begin(), {"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "--frames", "1", "-i",
                                    "synth:size=64x48"});

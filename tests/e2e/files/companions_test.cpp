@@ -114,14 +114,14 @@ INSTANTIATE_TEST_SUITE_P(Containers, Companions,
                          testing::Values(Film{".mp4", "-c:a aac -c:s mov_text"}, Film{".mkv", "-c:a libopus -c:s srt"},
                                          Film{".mov", "-c:a pcm_s16le -c:s mov_text"}));
 
-TEST(CompanionRules, NoAudioOmitsTheSound) {
+TEST(CompanionRules, NoAudioOmitsTheAudio) {
     const TemporaryFolder folder;
     make_film(folder, folder / "in.mkv", "-c:a aac -c:s srt");
     ASSERT_EQ(run({"-i", folder / "in.mkv", "-o", folder / "out.mkv", "--no-audio"}).code, 0);
     EXPECT_EQ(probed(folder / "out.mkv", "stream=codec_type"), "video\nsubtitle\n");
 }
 
-TEST(CompanionRules, ReportsWhatAContainerCannotHold) {
+TEST(CompanionRules, ReportsStreamsThatTheContainerCannotHold) {
     const TemporaryFolder folder;
     make_film(folder, folder / "in.mkv", "-c:a pcm_s16le -c:s srt");
     const auto made = run({"-i", folder / "in.mkv", "-o", folder / "out.mp4"});
@@ -131,7 +131,7 @@ TEST(CompanionRules, ReportsWhatAContainerCannotHold) {
     EXPECT_EQ(probed(folder / "out.mp4", "stream=codec_type").substr(0, 6), "video\n");
 }
 
-TEST(CompanionRules, SoundEndsWithTheLastRequestedFrame) {
+TEST(CompanionRules, AudioEndsWithTheLastRequestedFrame) {
     const TemporaryFolder folder;
     make_film(folder, folder / "in.mp4", "-c:a aac -c:s mov_text");
     ASSERT_EQ(run({"-i", folder / "in.mp4", "-o", folder / "out.mp4", "--frames", "50"}).code, 0);
@@ -140,7 +140,7 @@ TEST(CompanionRules, SoundEndsWithTheLastRequestedFrame) {
 }
 
 // An annotated video replaces the clip, so it keeps the clip's sound.
-TEST(CompanionRules, AnnotatedVideosKeepTheSound) {
+TEST(CompanionRules, AnnotatedVideosKeepTheAudio) {
     const TemporaryFolder folder;
     make_film(folder, folder / "in.mp4", "-c:a aac -c:s mov_text");
     const auto detect = [&](std::vector<std::string> more) {
@@ -185,7 +185,7 @@ TEST(CompanionRules, TimeRangesKeepTheirChapters) {
     EXPECT_EQ(probed(folder / "out.mkv", "format_tags=title"), "A film\n");
 }
 
-TEST(CompanionRules, SegmentsHaveTheirOwnSound) {
+TEST(CompanionRules, SegmentsHaveTheirOwnAudio) {
     const TemporaryFolder folder;
     make_film(folder, folder / "in.mp4", "-c:a aac -c:s mov_text");
     std::filesystem::create_directory(folder / "p");
@@ -236,7 +236,7 @@ INSTANTIATE_TEST_SUITE_P(All, SoundCodecs,
                                          "alac", "pcm_s16le", "pcm_s24be", "truehd", "dca", "wavpack"));
 
 // Recorders and DVRs write files whose clock restarts in the middle.
-TEST(Splices, SoundStaysInSyncAcrossASplice) {
+TEST(Splices, AudioStaysInSyncAcrossASplice) {
     const TemporaryFolder folder;
     for (const std::string part : {"1", "2"})
         ASSERT_TRUE(
@@ -275,7 +275,7 @@ TEST(Splices, LostPacketsAreReportedAsDamage) {
     EXPECT_EQ(run({"-i", folder / "lost.ts", "-o", folder / "o.mkv"}).code, 69);
 }
 
-TEST(TimeCode, BelongsToTheFirstFrame) {
+TEST(TimeCode, MatchesTheFirstOutputFrame) {
     const TemporaryFolder folder;
     ASSERT_TRUE(
         ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=4 -f lavfi -i sine=440:d=4 -timecode 10:00:59:20 "
@@ -303,7 +303,7 @@ TEST(TimeCode, BelongsToTheFirstFrame) {
     }
 }
 
-TEST(CompanionRules, ReportsOtherStreamsOfTheFile) {
+TEST(CompanionRules, ReportsOtherStreamsInTheFile) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=1 -frames:v 1 " + (folder / "cover.png")));
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=1 -attach " + (folder / "cover.png") +
@@ -315,7 +315,7 @@ TEST(CompanionRules, ReportsOtherStreamsOfTheFile) {
     EXPECT_EQ(probed(folder / "out.mkv", "stream_tags=language", "-select_streams v"), "fre\n");
 }
 
-TEST(Properties, KeepPixelAspectAndColours) {
+TEST(Properties, PixelAspectAndColoursArePreserved) {
     const TemporaryFolder folder;
     ASSERT_TRUE(
         ffmpeg("-f lavfi -i testsrc2=size=72x58:rate=25:duration=1 -vf setsar=16/15,format=yuv420p "
@@ -355,7 +355,7 @@ TEST(Properties, PixelAspectFollowsFilters) {
     EXPECT_EQ(probed(folder / "square.mp4", "stream=sample_aspect_ratio"), "1:1\n");
 }
 
-TEST(Properties, KeepUnevenTimestamps) {
+TEST(Properties, UnevenTimestampsArePreserved) {
     const TemporaryFolder folder;
     ASSERT_TRUE(
         ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=2 -vf \"select='not(mod(n,7))+not(mod(n,5))'\" "
@@ -404,7 +404,7 @@ TEST(Properties, UserOptionsOverrideTheColourTags) {
     EXPECT_EQ(run({"-i", folder / "in.mkv", "--matrix", "bt708", "-o", folder / "no.bgr"}).code, 2);
 }
 
-TEST(Properties, RefuseHighDynamicRange) {
+TEST(Properties, HighDynamicRangeIsRejected) {
     const TemporaryFolder folder;
     for (const auto& [transfer, name] : {std::pair{"smpte2084", "PQ"}, std::pair{"arib-std-b67", "HLG"}}) {
         ASSERT_TRUE(ffmpeg(
@@ -419,7 +419,7 @@ TEST(Properties, RefuseHighDynamicRange) {
     }
 }
 
-TEST(Properties, BlendTransparentWebmOntoBlack) {
+TEST(Properties, TransparentWebmIsBlendedOntoBlack) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i color=white@0.5:s=64x48:r=5:d=1,format=yuva420p -c:v libvpx-vp9 -crf 10 -b:v 0 " +
                        (folder / "in.webm")));

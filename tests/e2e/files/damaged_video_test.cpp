@@ -44,7 +44,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-TEST_P(DamagedVideo, GivesTheSameResultInEveryRun) {
+TEST_P(DamagedVideo, ResultsAreTheSameInEveryRun) {
     damage(std::filesystem::file_size(clip()) / 24);
     const auto first = run(folder_ / "first.y4m", "2");
     EXPECT_EQ(first.code, 69) << first.err;
@@ -63,7 +63,7 @@ TEST_P(DamagedVideo, GivesTheSameResultInEveryRun) {
 
 class DamagedH264 : public DamagedVideo {};  // other decoders may continue past a single wrong bit without noticing it
 
-TEST_P(DamagedH264, DetectsOneWrongBitInEveryRun) {
+TEST_P(DamagedH264, OneWrongBitIsDetectedInEveryRun) {
     damage(std::filesystem::file_size(clip()));
     for (int again = 1; again <= 8; ++again) {
         const auto made = run(folder_ / ("out" + std::to_string(again) + ".y4m"), "2");
@@ -71,7 +71,7 @@ TEST_P(DamagedH264, DetectsOneWrongBitInEveryRun) {
     }
 }
 
-TEST_P(DamagedVideo, IntactFileIsNoError) {
+TEST_P(DamagedVideo, AnIntactFileIsNotAnError) {
     const auto made = run(folder_ / "out.y4m", "2");
     EXPECT_EQ(made.code, 0) << made.err;
     EXPECT_EQ(frames_in(folder_ / "out.y4m"), 75);
@@ -79,7 +79,7 @@ TEST_P(DamagedVideo, IntactFileIsNoError) {
 
 // The clip starts with a keyframe of an open GOP. Some of the next frames in the file precede it in display order and
 // refer to frames that the cut removed.
-TEST(SegmentedVideo, MissingFramesBeforeTheFirstKeyframeAreNoError) {
+TEST(SegmentedVideo, MissingFramesBeforeTheFirstKeyframeAreNotAnError) {
     const TemporaryFolder folder;
     for (const std::string codec :
          {"libx264 -x264-params open-gop=1", "libx265 -x265-params open-gop=1:log-level=error"}) {

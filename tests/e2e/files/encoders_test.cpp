@@ -18,7 +18,7 @@ Result run(std::vector<std::string> arguments) {
 
 const std::string vtest = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
 
-TEST(Encoders, DefaultMatchesFfmpegAtTheSameSize) {
+TEST(Encoders, TheDefaultMatchesFfmpegQualityAtTheSameSize) {
     FRAMEWIRE_NEEDS(std::filesystem::exists(vtest), "vtest.avi of Debian's opencv-doc is not there");
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-i " + vtest + " -frames:v 60 -c:v ffv1 " + (folder / "in.mkv")));
@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(All, EncoderChoices,
                                          Choice{"a.avi:codec=mpeg4", "mpeg4,128,96,yuv420p"},
                                          Choice{"a.mkv:codec=hevc:bitrate=300000", "hevc,128,96,yuv420p"}));
 
-TEST(Encoders, LowerQualityGivesFewerBytes) {
+TEST(Encoders, LowerQualityProducesSmallerFiles) {
     const TemporaryFolder folder;
     for (const auto* crf : {"15", "35"})
         ASSERT_EQ(
@@ -76,7 +76,7 @@ TEST(Encoders, LowerQualityGivesFewerBytes) {
     EXPECT_LT(2 * std::filesystem::file_size(folder / "35.mp4"), std::filesystem::file_size(folder / "15.mp4"));
 }
 
-TEST(Encoders, RefusesEncodersThatThisMachineLacks) {
+TEST(Encoders, RejectsUnavailableEncoders) {
     const TemporaryFolder folder;
     for (const std::string codec : {"h264_nvenc", "h264_vaapi"}) {
         const auto result = run({"-i", "synth:size=320x240", "--frames", "2", "-o", folder / ("a.mp4:codec=" + codec)});
@@ -89,7 +89,7 @@ TEST(Encoders, RefusesEncodersThatThisMachineLacks) {
 }
 
 // ImageMagick checks the file, because the installed FFmpeg does not read animated WebP.
-TEST(Encoders, SeveralFramesMakeAnAnimatedWebp) {
+TEST(Encoders, SeveralFramesProduceAnAnimatedWebp) {
     const TemporaryFolder folder;
     const auto identified = [&](const std::string& name) {
         return printed_by("identify -format '%wx%h %T %n\n' '" + (folder / name) + "'");
@@ -117,7 +117,7 @@ TEST(Encoders, SeveralFramesMakeAnAnimatedWebp) {
     EXPECT_EQ(contents(folder / "still.webp").find("ANIM"), std::string::npos);
 }
 
-TEST(Encoders, KeepsOddSizes) {
+TEST(Encoders, OddSizesArePreserved) {
     const TemporaryFolder folder;
     for (const auto* name : {"a.mp4", "a.mov", "a.webm", "a.gif", "a.avi", "a.mp4:codec=libx265:preset=ultrafast"}) {
         const auto made = run({"-y", "-i", "synth:size=67x45", "--frames", "3", "-o", folder / name});

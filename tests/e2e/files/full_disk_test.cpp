@@ -71,7 +71,7 @@ protected:
     }
 };
 
-TEST_P(FullDisk, HasItsOwnErrorAndLeavesNoPartialFile) {
+TEST_P(FullDisk, IsReportedAndLeavesOnlyTheExpectedFiles) {
     const TemporaryFolder disk, elsewhere;
     const auto& one = GetParam();
     auto command = own_mounts();

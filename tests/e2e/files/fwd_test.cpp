@@ -61,7 +61,7 @@ TEST(FwdFiles, AreReadableByEverySubcommand) {
     EXPECT_TRUE(raw(folder, {"-i", folder / "again.fwd"}) == all);
 }
 
-TEST(FwdFiles, AreCutAtKeyframes) {
+TEST(FwdFiles, AreSplitAtKeyframes) {
     const TemporaryFolder folder;
     ASSERT_EQ(run({"-i", "synth:size=64x48:fps=10:frames=60", "-o", folder / "a.fwd:mode=bounded:key=1"}).code, 0);
     const std::vector<std::string> filter{"-i", folder / "a.fwd", "-f", "gray=channels=1,gaussian=5"};
@@ -104,7 +104,7 @@ TEST(FwdFiles, AreReadableToTheLastFrameAfterAKill) {
     }
 }
 
-TEST(FwdFiles, ReportDamageInExitStatusAndStatistics) {
+TEST(FwdFiles, DamageIsReportedInExitStatusAndStatistics) {
     const TemporaryFolder folder;
     const auto path = folder / "a.fwd";
     ASSERT_EQ(run({"-i", camera, "-o", path + ":key=0.5"}).code, 0);

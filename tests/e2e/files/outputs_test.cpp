@@ -48,7 +48,7 @@ std::vector<std::string> through_shell(const std::string& redirections, std::vec
     return command;
 }
 
-TEST(Outputs, RefuseTheInputFileAsOutput) {
+TEST(Outputs, TheInputFileIsRejectedAsOutput) {
     const TemporaryFolder folder;
     make(folder / "a.avi");
     const auto before = contents(folder / "a.avi");
@@ -74,7 +74,7 @@ TEST(Outputs, RefuseTheInputFileAsOutput) {
     EXPECT_EQ(folder.names(), (Names{"a.avi", "hard.avi", "soft.avi"}));
 }
 
-TEST(Outputs, RefuseTwoOutputsWithTheSameName) {
+TEST(Outputs, TwoOutputsWithTheSameNameAreRejected) {
     const TemporaryFolder folder;
     const auto result =
         run({"-i", small_synth, "-o", folder / "a.mkv", "--stats", folder / "./a.mkv", "--frames", "2"});
@@ -85,7 +85,7 @@ TEST(Outputs, RefuseTwoOutputsWithTheSameName) {
     EXPECT_TRUE(folder.names().empty());
 }
 
-TEST(Outputs, ExistingFilesAreRefusedKeptOrReplaced) {
+TEST(Outputs, ExistingFilesAreRejectedKeptOrReplaced) {
     const TemporaryFolder folder;
     for (const char* name : {"a.mp4", "a.mkv", "a.m3u8", "a.y4m", "a%02d.png"}) {
         make(folder / name);
@@ -114,7 +114,7 @@ TEST(Outputs, ReplacedFilesKeepTheirPermissions) {
 }
 
 // `script` runs the program with a terminal and answers its question.
-TEST(Outputs, PromptOnATerminalBeforeReplacing) {
+TEST(Outputs, ReplacingAFileIsConfirmedOnATerminal) {
     const TemporaryFolder folder;
     make(folder / "a.mkv");
     const auto command =
@@ -129,7 +129,7 @@ TEST(Outputs, PromptOnATerminalBeforeReplacing) {
 }
 
 // The shell creates the file before the program starts, so the file already exists.
-TEST(Outputs, StandardOutputMayBeAFileOfAnyName) {
+TEST(Outputs, StandardOutputMayBeAFileWithAnyName) {
     const TemporaryFolder folder;
     for (const char* name : {"-", "/dev/stdout"}) {
         const auto result = Program(through_shell("> " + (folder / "boxes.jsonl"),
@@ -141,7 +141,7 @@ TEST(Outputs, StandardOutputMayBeAFileOfAnyName) {
     }
 }
 
-TEST(Outputs, RefuseANumberPatternInAVideoName) {
+TEST(Outputs, ANumberPatternInAVideoNameIsRejected) {
     const TemporaryFolder folder;
     const auto result = run({"-i", small_synth, "-o", folder / "out%d.mp4", "--frames", "2"});
     EXPECT_EQ(result.code, 2) << result.err;
@@ -187,7 +187,7 @@ TEST_P(InterruptedOutput, KeepsPartialOutputAndNeverReplacesAFinishedFile) {
 INSTANTIATE_TEST_SUITE_P(All, InterruptedOutput,
                          testing::Combine(testing::Values(SIGINT, SIGHUP), testing::Values(".mp4", ".mkv", ".m3u8")));
 
-TEST(Outputs, AnIgnoredHangupStaysIgnored) {
+TEST(Outputs, AnIgnoredHangupSignalStaysIgnored) {
     const TemporaryFolder folder;
     Program program({"sh", "-c", "trap '' HUP; exec \"$0\" \"$@\"", program_path, "run", "--backend", "cpu",
                      "--progress", "json", "-i", paced, "-o", folder / "a.mkv", "--frames", "300"});
@@ -348,7 +348,7 @@ bool waits(pid_t process) {
 
 class UnreadPipe : public testing::TestWithParam<std::vector<std::string>> {};
 
-TEST_P(UnreadPipe, EndsWithTheFirstSignal) {
+TEST_P(UnreadPipe, TheFirstSignalEndsTheProgram) {
     const TemporaryFolder folder;
     ASSERT_EQ(::mkfifo((folder / "pipe.y4m").c_str(), 0600), 0);
     auto arguments = GetParam();
@@ -427,7 +427,7 @@ TEST(Outputs, ALostDisplayLeavesACompleteRecording) {
     EXPECT_GT(frames_in(folder / "a.mp4"), 0);
 }
 
-TEST(Outputs, LosslessRefusesAThreshold) {
+TEST(Outputs, LosslessModeRejectsAThreshold) {
     const auto result = run_framewire({"serve", "-i", small_synth, "--mode", "lossless", "--threshold", "20",
                                        "--listen", "127.0.0.1:0", "--frames", "1"});
     EXPECT_EQ(result.code, 2) << result.err;
@@ -437,7 +437,7 @@ TEST(Outputs, LosslessRefusesAThreshold) {
     EXPECT_EQ(zero.code, 0) << zero.err;
 }
 
-TEST(Outputs, RefuseUnknownExtensions) {
+TEST(Outputs, UnknownExtensionsAreRejected) {
     const TemporaryFolder folder;
     make(folder / "a.avi");
     ASSERT_EQ(run({"-i", small_synth, "-o", folder / "p.png", "--frames", "1"}).code, 0);
@@ -488,7 +488,7 @@ TEST(Outputs, RefuseUnknownExtensions) {
 }
 
 // Extensions are not case-sensitive, and special files need no extension.
-TEST(Outputs, AcceptUppercaseExtensionsAndSpecialFiles) {
+TEST(Outputs, UppercaseExtensionsAndSpecialFilesAreAccepted) {
     const TemporaryFolder folder;
     make(folder / "a.avi");
     EXPECT_EQ(run_framewire({"detect", "-i", folder / "a.avi", "-o", folder / "B.JSONL", "--stats", folder / "S.Json",

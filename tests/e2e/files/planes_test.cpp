@@ -45,7 +45,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-TEST_F(Planes, GiveTheSameBytesAsWholeImages) {
+TEST_F(Planes, OutputsEqualThoseOfWholeImages) {
     struct Case {
         const char *form, *filters, *keys;
     };
@@ -60,7 +60,7 @@ TEST_F(Planes, GiveTheSameBytesAsWholeImages) {
     }
 }
 
-TEST_F(Planes, ReportTheTimePerStep) {
+TEST_F(Planes, TimesAreReportedPerStep) {
     const auto stats = folder_ / "stats.json";
     written(clip("-c:v ffv1 -pix_fmt yuv420p"), "adjust=contrast=1.3,binarize=fixed:level=99", "out.y4m", "out.y4m",
             {"--times", "--stats", stats});
@@ -71,7 +71,7 @@ TEST_F(Planes, ReportTheTimePerStep) {
     EXPECT_EQ(figures.at("filters").at(0).at("threshold"), 99);
 }
 
-TEST_F(Planes, ReportTheTimeOfRotateAndScale) {
+TEST_F(Planes, RotateAndScaleAreTimedAsOneStep) {
     const auto stats = folder_ / "stats.json";
     written(clip("-c:v libx264 -pix_fmt yuv420p -vf scale=160:120"), "rotate=90,scale=50%", "out.y4m", "out.y4m",
             {"--times", "--stats", stats});

@@ -72,7 +72,7 @@ void PrintTo(const Medium& medium, std::ostream* out) { *out << medium.name; }
 
 class Ranges : public testing::TestWithParam<Medium> {};
 
-TEST_P(Ranges, EqualFfmpegsFrames) {
+TEST_P(Ranges, FramesEqualThoseOfFfmpeg) {
     const TemporaryFolder folder;
     const auto path = folder / GetParam().file;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v 130 -pix_fmt yuv420p " +
@@ -127,7 +127,7 @@ TEST(ColoursOfRanges, FollowTheUsersOptions) {
     expect_asked_colours(folder, "a.ts", "-g 20 -x264-params open-gop=1:scenecut=0");
 }
 
-TEST(RealRanges, EqualFfmpegsFrames) {
+TEST(RealRanges, FramesEqualThoseOfFfmpeg) {
     const auto clip = real_data("moving_objects/intel/car-detection.mp4");
     FRAMEWIRE_NEEDS_REAL(clip);
     const TemporaryFolder folder;

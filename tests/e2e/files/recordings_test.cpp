@@ -23,7 +23,7 @@ Result run(std::vector<std::string> arguments) {
     return run_framewire(std::move(arguments));
 }
 
-TEST(Recordings, SegmentsHoldEveryFrameOnce) {
+TEST(Recordings, SegmentsContainEveryFrameOnce) {
     const TemporaryFolder folder;
     // Record the same frames in one file and in segments.
     const std::string source = "synth:size=96x64:fps=25:seed=3:frames=130";
@@ -49,7 +49,7 @@ TEST(Recordings, SegmentsHoldEveryFrameOnce) {
 }
 
 // When a client connects, a camera immediately sends all frames that it has: faster than they can be encoded.
-TEST(Recordings, HoldEveryFrameOfALiveSource) {
+TEST(Recordings, ContainEveryFrameOfALiveSource) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 120 -c:v mjpeg -f matroska " +
                        (folder / "camera.mkv")));
@@ -116,7 +116,7 @@ TEST(Recordings, RemovesOnlyOldSegments) {
     EXPECT_TRUE(std::filesystem::exists(folder / "cam-mine.y4m"));
 }
 
-TEST(Recordings, RefusesInvalidOptions) {
+TEST(Recordings, InvalidOptionsAreRejected) {
     const TemporaryFolder folder;
     const auto refused = [&](std::vector<std::string> more, const std::string& reason) {
         std::vector<std::string> arguments{"-i", "synth:size=64x48", "--frames", "3"};

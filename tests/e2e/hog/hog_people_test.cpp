@@ -151,7 +151,7 @@ protected:
 
 // Each image gives the same results as when it is processed alone, with its name and its index in the folder; image
 // sizes change and recur.
-TEST_F(HogPeopleInFolder, ImagesGiveTheSameResultsAsAlone) {
+TEST_F(HogPeopleInFolder, ResultsEqualThoseOfSeparateRuns) {
     const std::vector<std::string> names{"a.png", "b 50%d.png", "c.jpg", "d.png"};
     draw(names[0], scene);
     draw("b.png", with_figure("200x300", 96, 104, 1));
@@ -229,7 +229,7 @@ TEST_F(HogPeopleInFolder, ReportsABrokenImageAndContinues) {
     }
 }
 
-TEST_F(HogPeopleInFolder, RefusesInvalidOptions) {
+TEST_F(HogPeopleInFolder, RejectsInvalidOptions) {
     const auto names = folder.names();
     const auto refused = [&](const std::vector<std::string>& arguments, int code, const std::string& says) {
         const auto result = people_in_folder(arguments);
@@ -272,7 +272,7 @@ TEST_F(HogPeople, AcceptsOtherWindowsAndDescriptors) {
     EXPECT_EQ(hog(find).code, 2) << "the weights are those of another window";
 }
 
-TEST_F(HogPeople, RefusesInvalidOptions) {
+TEST_F(HogPeople, RejectsInvalidOptions) {
     std::ofstream(folder / "broken.txt") << "1 2 3\n";
     const auto names = folder.names();
     const struct {

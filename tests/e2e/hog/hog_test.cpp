@@ -156,7 +156,7 @@ void write_frames(const std::string& into, int count) {
         run_framewire({"run", "--backend", "cpu", "-i", room, "-o", into + "/f%02d.png", "--frames", frames}).code, 0);
 }
 
-TEST(Hog, AFolderOfEqualSizesIsTreatedAsAVideo) {
+TEST(Hog, AFolderOfEquallySizedImagesIsTreatedAsAVideo) {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder / "in");
     write_frames(folder / "in", 4);
@@ -173,7 +173,7 @@ TEST(Hog, AFolderOfEqualSizesIsTreatedAsAVideo) {
 
 // A folder that interleaves the frames of two videos, two at a time, gives the same descriptors as the videos, in one
 // file per image.
-TEST(Hog, AFolderOfMixedSizesGivesOneFilePerImage) {
+TEST(Hog, AFolderOfMixedSizesProducesOneFilePerImage) {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder / "in");
     const std::vector<std::string> sizes{"64x48", "40x80"};
@@ -253,7 +253,7 @@ TEST(Hog, ReportsABrokenOrSmallImageAndContinues) {
     EXPECT_EQ(read_npy(folder / "v.npy").shape, "(2, 22, 40, 9)");
 }
 
-TEST(Hog, RefusesInvalidFolderCombinations) {
+TEST(Hog, RejectsInvalidFolderCombinations) {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder / "in");
     const auto refused = [&](const std::vector<std::string>& arguments, int code, const std::string& says) {

@@ -62,7 +62,7 @@ protected:
     const std::string positives = folder / "positives", negatives = folder / "negatives", model = folder / "model.npy";
 };
 
-TEST_F(HogTrain, TrainedModelFindsNewObjects) {
+TEST_F(HogTrain, TheTrainedModelFindsUnseenObjects) {
     const auto result = train({"--json", "--c", "0.1"});
     ASSERT_EQ(result.code, 0) << result.err;
     EXPECT_EQ(folder.names(), (std::vector<std::string>{"model.npy", "negatives", "positives"}));
@@ -91,7 +91,7 @@ TEST_F(HogTrain, TrainedModelFindsNewObjects) {
 }
 
 // The model file stores the parameters with which the model was trained: detection uses them, and refuses others.
-TEST_F(HogTrain, AModelHoldsItsTrainingParameters) {
+TEST_F(HogTrain, AModelFileContainsItsTrainingParameters) {
     const auto trained = train({"--gradient", "central", "--cell", "4", "--c", "0.1", "--json"});
     ASSERT_EQ(trained.code, 0) << trained.err;
     const auto summary = Json::parse(trained.out);
@@ -141,7 +141,7 @@ TEST_F(HogTrain, AModelHoldsItsTrainingParameters) {
     }
 }
 
-TEST_F(HogTrain, TheSameSeedGivesTheSameFile) {
+TEST_F(HogTrain, TheSameSeedGivesTheSameModelFile) {
     ASSERT_EQ(train({"--seed", "7"}).code, 0);
     const auto first = contents(model);
     ASSERT_EQ(train({"--seed", "7"}).code, 0);
@@ -178,7 +178,7 @@ TEST_F(HogTrain, SkipsNonImageFiles) {
     EXPECT_NE(result.err.find("notes.txt"), std::string::npos) << result.err;
 }
 
-TEST_F(HogTrain, RefusesInvalidFolders) {
+TEST_F(HogTrain, RejectsInvalidFolders) {
     const auto expect_refusal = [&](const Result& result, int code, const std::string& says) {
         EXPECT_EQ(result.code, code) << result.err;
         EXPECT_NE(result.err.find(says), std::string::npos) << result.err;
@@ -197,7 +197,7 @@ TEST_F(HogTrain, RefusesInvalidFolders) {
     expect_refusal(train(), 66, "broken.png");
 }
 
-TEST_F(HogTrain, RefusesConflictingOptions) {
+TEST_F(HogTrain, RejectsConflictingOptions) {
     struct Case {
         std::vector<std::string> arguments;
         int code;

@@ -156,7 +156,7 @@ Likeness likeness(const A& a, const B& b) {
     return {cosines / blocks, same / cells};
 }
 
-TEST(ScikitImage, DiffersInFourPointsOfTheDefinition) {
+TEST(ScikitImage, DiffersFromOurDefinitionInFourPoints) {
     // scikit-image's output and its image are not part of framewire; scripts/deps.sh installs them.
     const std::string data = "/usr/lib/python3/dist-packages/skimage/data/";
     const auto picture_path = data + "astronaut.png", want_path = data + "astronaut_GRAY_hog_L2-Hys.npy";

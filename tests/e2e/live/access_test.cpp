@@ -34,7 +34,7 @@ std::string token_file(const TemporaryFolder& folder, const std::string& name, c
     return path;
 }
 
-TEST(Access, OnlyTheRightTokenIsAccepted) {
+TEST(Access, OnlyTheCorrectTokenIsAccepted) {
     const TemporaryFolder folder;
     const auto right_file = token_file(folder, "right", right), wrong_file = token_file(folder, "wrong", wrong);
     GuardedServer serving("127.0.0.1:0", {"--token-file", right_file, "--stats", folder / "stats.json"}, folder);
@@ -91,7 +91,7 @@ TEST(Access, BeyondLoopbackATokenIsCreatedStoredAndShownOnce) {
 }
 
 // The server ignores an address after five failed attempts, but still accepts a client at another address.
-TEST(Access, AFloodOfLoginsDoesNotLockOutOthers) {
+TEST(Access, AFloodOfFailedLoginsDoesNotLockOutOthers) {
     const TemporaryFolder folder;
     const auto file = token_file(folder, "token", right);
     GuardedServer serving("127.0.0.1:0", {"--token-file", file}, folder);
@@ -132,7 +132,7 @@ TEST(Access, AViewerWithAWrongTokenDoesNotRetry) {
     EXPECT_NE(viewed.err.find("the token is wrong"), std::string::npos) << viewed.err;
 }
 
-TEST(Access, RefusesFilesWithoutAToken) {
+TEST(Access, RejectsFilesWithoutAToken) {
     const TemporaryFolder folder;
     const auto refused = [](const std::vector<std::string>& arguments, int code, const std::string& words) {
         const auto result = run_framewire(arguments);

@@ -41,7 +41,7 @@ std::vector<std::string> view(std::vector<std::string> arguments) {
 
 Shape shape_of(const std::string& path) { return open_source(path)->info().shape; }
 
-TEST(Cameras, ServesTwoOverOnePort) {
+TEST(Cameras, TwoCamerasAreServedOverOnePort) {
     const TemporaryFolder folder;
     Program serving(
         serve({"-i", "door=synth:size=64x48:fps=20:frames=20", "-i", "yard=synth:size=96x64:fps=20:frames=20", "-f",
@@ -70,7 +70,7 @@ TEST(Cameras, ServesTwoOverOnePort) {
     EXPECT_EQ(figures["cameras"]["yard"]["size"]["width"], 48);
 }
 
-TEST(Cameras, AreConfiguredByAFile) {
+TEST(Cameras, AreConfiguredFromAFile) {
     const TemporaryFolder folder;
     std::ofstream(folder / "cams.yaml") << "defaults:\n  rate: max\n  wait: 1\n"
                                            "cameras:\n"
@@ -99,7 +99,7 @@ TEST(Cameras, AreConfiguredByAFile) {
 }
 
 // The cameras share launches on a GPU, if present; each sends the same bytes as it does alone on the CPU.
-TEST(Cameras, CamerasOfOneSizeSendTheSameBytesAsAlone) {
+TEST(Cameras, CamerasOfTheSameSizeSendTheSameBytesAsAlone) {
     const TemporaryFolder folder;
     const auto source = [](int number) { return fmt::format("synth:size=160x120:seed={}:frames=30", number); };
     std::ofstream file(folder / "cams.yaml");
@@ -126,7 +126,7 @@ struct Wrong {
     std::string words;
 };
 
-TEST(Cameras, RefusesInvalidConfigurations) {
+TEST(Cameras, RejectsInvalidConfigurations) {
     const Wrong all[] = {
         {{}, 2, "--input or a --config with cameras is required"},
         {{"-i", "synth", "-i", "a=synth"}, 2, "-i NAME=synth"},
@@ -152,7 +152,7 @@ TEST(Cameras, RefusesInvalidConfigurations) {
 
 // One camera is killed, its picture shows that, and it returns with another size; the other camera's viewer is not
 // affected.
-TEST(Cameras, AKilledCameraReturnsWithAnotherSize) {
+TEST(Cameras, AKilledCameraMayReturnWithAnotherSize) {
     const TemporaryFolder folder;
     const int port = free_port();
     auto camera = network_camera(port, "white", "160x120");

@@ -135,11 +135,11 @@ void Loopback::three_viewers_one_late(const codec::EncoderParameters& parameters
     }
 }
 
-TEST_P(Loopback, ExactViewersHoldTheReferenceWithinTheThreshold) {
+TEST_P(Loopback, ExactViewersMatchTheReferenceWithinTheThreshold) {
     three_viewers_one_late({codec::Mode::exact, 20}, "");
 }
-TEST_P(Loopback, LosslessViewersHoldTheSource) { three_viewers_one_late({codec::Mode::lossless, 20}, ""); }
-TEST_P(Loopback, ViewersHoldTheFilteredSource) { three_viewers_one_late({codec::Mode::exact, 5}, "gray=channels=1"); }
+TEST_P(Loopback, LosslessViewersMatchTheSource) { three_viewers_one_late({codec::Mode::lossless, 20}, ""); }
+TEST_P(Loopback, ViewersMatchTheFilteredSource) { three_viewers_one_late({codec::Mode::exact, 5}, "gray=channels=1"); }
 
 }  // namespace
 }  // namespace framewire::e2e

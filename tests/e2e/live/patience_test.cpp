@@ -120,7 +120,7 @@ TEST(Patience, ViewersStayWhileTheSourceIsDisconnected) {
     EXPECT_NE(served.err.find(fmt::format("***@127.0.0.1:{}", port)), std::string::npos) << served.err;
 }
 
-TEST(Patience, EndsAfterTheTimeout) {
+TEST(Patience, RunStopsAfterTheReconnectTimeout) {
     const TemporaryFolder folder;
     const int port = free_port();
     auto source = network_camera(port, "blue", "64x48");
@@ -137,7 +137,7 @@ TEST(Patience, EndsAfterTheTimeout) {
         EXPECT_TRUE(seen.is_blue());  // frames recorded so far
 }
 
-TEST(Patience, RefusesInvalidTimeouts) {
+TEST(Patience, RejectsInvalidTimeouts) {
     for (const auto* time : {"nan", "-1", "86401", "ever", ""}) {
         const auto result = run_framewire({"run", "-i", "synth", "-o", "x.mkv", std::string("--reconnect=") + time});
         EXPECT_EQ(result.code, 2) << result.err;
@@ -148,7 +148,7 @@ TEST(Patience, RefusesInvalidTimeouts) {
 }
 
 // The text filter draws the source's address without its password.
-TEST(Patience, ThePictureShowsNoPassword) {
+TEST(Patience, PicturesDoNotShowThePassword) {
     const TemporaryFolder folder;
     const int port = free_port();
     std::string pictures[2];

@@ -83,7 +83,7 @@ TEST(PersistedRequests, ApplyAfterARestart) {
     EXPECT_EQ(Json::parse(contents(state)), json) << "nothing was requested since";
 }
 
-TEST(PersistedRequests, AreRefusedIfTheFileIsInvalid) {
+TEST(PersistedRequests, AnInvalidFileIsRejected) {
     const TemporaryFolder folder;
     std::ofstream(folder / "state.json") << R"({"framewire":"state","version":1,"cameras":{"main":{"threshold":300}}})";
     Kept kept(folder);

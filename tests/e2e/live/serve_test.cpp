@@ -118,7 +118,7 @@ TEST(Serve, RecordingsOfThreeViewersEqualTheSource) {
     EXPECT_GE(viewed["received_bytes"], figures["sent_bytes"]);
 }
 
-TEST(Serve, AcceptsEarlierNamesOfOptionsWithOneWarningEach) {
+TEST(Serve, AcceptsDeprecatedOptionsWithOneWarningEach) {
     Serving serving({"-i", small_synth, "--refresh", "0", "--panel"});
     net::Client viewer(net::parse_stream_address(serving.url()));
     ASSERT_TRUE(viewer.next());
@@ -157,7 +157,7 @@ TEST(View, LosslessChangesEqualTheFilterOutput) {
     EXPECT_TRUE(contents(folder / "heat.bgr") == picture_of("heatmap"));
 }
 
-TEST(View, ChangesOfAGrayStreamAreShownInColour) {
+TEST(View, ChangesInAGrayStreamAreShownInColour) {
     const TemporaryFolder folder;
     Serving serving({"-i", small_synth, "-f", "gray=channels=1", "--frames", "5", "--wait", "1"});
     const auto viewed = Program(view({serving.url(), "--changes", "heat", "-o", folder / "heat.bgr"})).wait();
@@ -220,7 +220,7 @@ TEST(Serve, BoundedRecordingsStayWithinTheThreshold) {
 }
 
 // The server sends every frame here, so the rate holds however fast the frames are sent.
-TEST(Serve, HoldsTheRateWithinTheReportedThreshold) {
+TEST(Serve, RaisesTheThresholdToHoldTheMaximumBitrate) {
     const TemporaryFolder folder;
     const std::string noisy = "synth:size=160x120:fps=20:noise=8:objects=3:seed=3";
     const auto serve = [&](std::vector<std::string> more) {
@@ -263,7 +263,7 @@ TEST(Serve, HoldsTheRateWithinTheReportedThreshold) {
     EXPECT_EQ(over_words.find(warning, said + 1), std::string::npos) << "once";
 }
 
-TEST(Serve, PlaysAFileAtItsOwnOrTheGivenRate) {
+TEST(Serve, PlaysAFileAtItsOwnOrARequestedRate) {
     const auto seconds = [](const std::string& rate) {
         const TemporaryFolder folder;
         const auto result = Program(serve_arguments({"-i", small_synth, "--frames", "21", "--rate", rate, "--stats",
@@ -350,7 +350,7 @@ TEST(Serve, ReportsABrokenSourceToViewers) {
     EXPECT_EQ(frames_in(folder / "seen.mkv"), 9);
 }
 
-TEST(View, EndsAfterTheGivenNumberOfFrames) {
+TEST(View, StopsAfterTheGivenNumberOfFrames) {
     const TemporaryFolder folder;
     Serving serving({"-i", small_synth, "--name", "yard"});
     EXPECT_NE(serving.url().find("/yard"), std::string::npos);

@@ -57,7 +57,7 @@ TEST_P(StreamSource, ReturnsCompleteFrames) {
 
 INSTANTIATE_TEST_SUITE_P(Schemes, StreamSource, testing::Values("tcp", "ws"));
 
-TEST(StreamSources, NeedTheTokenAndPinTheCertificate) {
+TEST(StreamSources, RequireTheTokenAndPinTheCertificate) {
     const TemporaryFolder folder;
     std::ofstream(folder / "token") << "0123456789abcdef0123456789abcdef\n";
     std::ofstream(folder / "wrong") << "0123456789abcdef0123456789abcdeX\n";

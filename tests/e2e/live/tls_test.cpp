@@ -66,7 +66,7 @@ TEST(Tls, ASelfSignedCertificateIsStoredAndPinned) {
     EXPECT_NE(served.err.find("does not use TLS"), std::string::npos) << served.err;
 }
 
-TEST(Tls, AnAuthoritysCertificateIsValidForItsHostOnly) {
+TEST(Tls, ACaSignedCertificateIsValidOnlyForItsHost) {
     const TemporaryFolder state, folder;
     const net::testing::TestAuthority authority;
     const auto identity = authority.identity("DNS:localhost");
@@ -87,7 +87,7 @@ TEST(Tls, AnAuthoritysCertificateIsValidForItsHostOnly) {
     }
 }
 
-TEST(Tls, RefusesMismatchedCertificatesAtTheStart) {
+TEST(Tls, RejectsInvalidCertificatesAtStartup) {
     const TemporaryFolder folder;
     const net::testing::TestAuthority authority;
     const auto one = authority.identity("DNS:localhost"), other = authority.identity("DNS:localhost", -10, -1);

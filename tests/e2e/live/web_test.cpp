@@ -78,7 +78,7 @@ TEST(Web, ReportsStateAndAcceptsControlRequests) {
     EXPECT_GT(Json::parse(server.get("/api/stats"))["cameras"]["yard"]["frames"], 0);
 }
 
-TEST(Web, RecordsWhileItServesAndPersistsControlRequests) {
+TEST(Web, RecordsWhileServingAndPersistsControlRequests) {
     const TemporaryFolder folder;
     const std::vector<std::string> options{"--controls",          "--mode",       "lossless",   "--state",
                                            folder / "state.json", "--record-dir", folder.path()};
@@ -104,7 +104,7 @@ TEST(Web, RecordsWhileItServesAndPersistsControlRequests) {
 
 // Control routes are refused without the control API, for other origins, and for bodies other than JSON; routes that
 // return information are refused without the token.
-TEST(Web, RefusesUnauthorisedRequests) {
+TEST(Web, RejectsUnauthorisedRequests) {
     const TemporaryFolder folder;
     std::ofstream(folder / "token") << "correct-horse-battery-staple\n";
     ASSERT_EQ(std::system(("chmod 600 " + folder / "token").c_str()), 0);
@@ -136,7 +136,7 @@ TEST(Web, RefusesUnauthorisedRequests) {
     }
 }
 
-TEST(Web, FfmpegAndCurlReadImages) {
+TEST(Web, FfmpegAndCurlReadStreamsAndSnapshots) {
     const TemporaryFolder folder;
     const WebServer server({"-f", "yard=gray=channels=1"});
     for (const auto* what : {"/door/stream.mjpeg", "/?action=stream", "/yard/stream.mjpeg"}) {
@@ -167,7 +167,7 @@ TEST(Web, StreamsMotionEvents) {
     EXPECT_EQ(server.status("/api/events?camera=attic"), "404");
 }
 
-TEST(Web, NoWebServesNothingOverHttp) {
+TEST(Web, NoWebDisablesHttp) {
     Program serving(
         framewire({"serve", "--backend", "cpu", "--listen", "127.0.0.1:0", "--no-web", "-i", "synth:size=64x48"}));
     ASSERT_TRUE(serving.wait_for_err("at tcp://")) << serving.err();
@@ -182,7 +182,7 @@ TEST(Web, NoWebServesNothingOverHttp) {
 
 // A real Prometheus server scrapes the metrics, and Prometheus's own tool accepts them. On a busy machine some scrapes
 // may time out, which marks all series as stale; one successful scrape is enough.
-TEST(Web, PrometheusReadsMetrics) {
+TEST(Web, PrometheusScrapesMetrics) {
     const TemporaryFolder folder;
     const WebServer server({});
     EXPECT_EQ(printed_by(fmt::format("curl -sS --max-time 20 {}/metrics | promtool check metrics", server.url())), "");

@@ -62,7 +62,7 @@ protected:
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
-TEST_F(ManyFiles, EqualSeparateRuns) {
+TEST_F(ManyFiles, OutputsEqualThoseOfSeparateRuns) {
     make_clips(3);
     const auto err = expect_gray(0, {"--jobs", "2", "--stats", folder_ / "stats.json"});
     EXPECT_TRUE(has(err, "3 of 3 files processed")) << err;
@@ -81,7 +81,7 @@ TEST_F(ManyFiles, EqualSeparateRuns) {
     EXPECT_EQ(stats["frames"], 12);
 }
 
-TEST_F(ManyFiles, ASecondRunCreatesMissingAndChangedOutputs) {
+TEST_F(ManyFiles, ASecondRunRecreatesOnlyMissingAndOutdatedOutputs) {
     make_clips(4);
     expect_gray(0);
     const auto first = tree(out());
@@ -105,7 +105,7 @@ TEST_F(ManyFiles, ASecondRunCreatesMissingAndChangedOutputs) {
     EXPECT_TRUE(has(other.err, "the options changed")) << other.err;
 }
 
-TEST_F(ManyFiles, ForeignOutputsAreRefusedKeptOrReplaced) {
+TEST_F(ManyFiles, ForeignOutputsAreRejectedKeptOrReplaced) {
     make_clips(2);
     fs::create_directory(folder_ / "out");
     std::ofstream(out() + "a00.mp4") << "mine";
@@ -140,7 +140,7 @@ TEST_F(ManyFiles, FailuresAreSummarisedAndOtherFilesProcessed) {
     EXPECT_FALSE(fs::exists(out() + "a01.mp4.part"));
 }
 
-TEST_F(ManyFiles, AcceptListsPatternsAndPaths) {
+TEST_F(ManyFiles, InputsMayBeListsPatternsOrPaths) {
     make_clips(3);
     fs::create_directories(folder_ / "cams/door");
     fs::create_directories(folder_ / "cams/yard");
@@ -203,7 +203,7 @@ TEST_F(ManyFiles, ShardsAreDisjointAndComplete) {
     EXPECT_EQ(differences(whole, tree(out())), "");
 }
 
-TEST_F(ManyFiles, AStopLeavesNoPartialFiles) {
+TEST_F(ManyFiles, AnInterruptedRunLeavesNoPartialFiles) {
     make_clips(12, "20");
     auto program = std::make_unique<Program>(
         framewire({"run", "--backend", "cpu", "-f", "median=31,median=33", "-i", clips(), "-o", out(), "--jobs", "2"}));
@@ -217,7 +217,7 @@ TEST_F(ManyFiles, AStopLeavesNoPartialFiles) {
     }
 }
 
-TEST_F(ManyFiles, ARunKilledAtAnyMomentResumesToTheSameOutputs) {
+TEST_F(ManyFiles, ARunKilledAtAnyTimeResumesWithTheSameOutputs) {
     make_clips(20, "30", "160x120");
     const auto detect = [&](const std::string& into) {
         return framewire({"detect", "--backend", "cpu", "--progress", "none", "--jobs", "2", "-i", clips(), "-o",
@@ -255,7 +255,7 @@ TEST_F(ManyFiles, ARunKilledAtAnyMomentResumesToTheSameOutputs) {
     EXPECT_EQ(differences(whole, tree(folder_ / "out")), "");
 }
 
-TEST_F(ManyFiles, GiveDescriptorsAndPeople) {
+TEST_F(ManyFiles, DescriptorsEqualThoseOfSeparateRuns) {
     make_clips(2);
     const auto picture = folder_ / "p.png";
     ASSERT_EQ(run_framewire({"run", "-i", clip_path("00"), "--frames", "1", "-o", picture}).code, 0);
@@ -270,7 +270,7 @@ TEST_F(ManyFiles, GiveDescriptorsAndPeople) {
 }
 
 // The records of a folder's images go into one file, or into one file per image in a folder.
-TEST_F(ManyFiles, GivePeopleOfEachImage) {
+TEST_F(ManyFiles, PeopleAreReportedPerImage) {
     const auto pictures = folder_ / "pictures/", model = folder_ / "model.npy", records = folder_ / "all.jsonl";
     fs::create_directory(pictures);
     for (const std::string name : {"a.png", "b.png"})
@@ -295,7 +295,7 @@ TEST_F(ManyFiles, GivePeopleOfEachImage) {
     EXPECT_TRUE(fs::exists(out() + ".framewire/a.jsonl.done"));
 }
 
-TEST_F(ManyFiles, WriteLabelsButStepsAndTimesNeedOneFile) {
+TEST_F(ManyFiles, LabelsAreWrittenButStepsAndTimesNeedASingleFile) {
     make_clips(2);
     const auto labels = folder_ / "labels/";
     const auto result = run_framewire({"detect", "--backend", "cpu", "-i", clips(), "-o", out(), "--labels", labels});
@@ -318,7 +318,7 @@ TEST_F(ManyFiles, WriteLabelsButStepsAndTimesNeedOneFile) {
 }
 
 // Output names come from input names, which may contain text that looks like a number pattern, a parameter or a time.
-TEST_F(ManyFiles, OutputNamesAreNotPatterns) {
+TEST_F(ManyFiles, OutputNamesAreNotTreatedAsPatterns) {
     fs::create_directory(clips());
     const Names names{"a%d", "a0", "a%04d", "100%", "b:crf=30", "c%Y", "d%%d"};
     int seed = 0;
@@ -361,7 +361,7 @@ TEST_F(ManyFiles, OutputNamesAreNotPatterns) {
     EXPECT_EQ(pieces.code, 2) << pieces.err;
 }
 
-TEST_F(ManyFiles, NoShardOfAMissingInputSucceeds) {
+TEST_F(ManyFiles, EveryShardFailsForAMissingInput) {
     make_clips(2);
     const auto missing = clips() + "/tpyo.avi";
     for (const auto* share : {"1/3", "2/3", "3/3"}) {

@@ -91,7 +91,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-TEST_F(Segments, JoinToTheBytesOfAnUnsplitRun) {
+TEST_F(Segments, JoinedOutputsEqualThoseOfAnUnsplitRun) {
     const auto a = h264();
     const auto made = [](int pieces) {
         return "1 of 1 files processed; " + std::to_string(pieces) + " of " + std::to_string(pieces) + " segments";
@@ -106,7 +106,7 @@ TEST_F(Segments, JoinToTheBytesOfAnUnsplitRun) {
     expect_equal({"hog", "-i", a});
 }
 
-TEST_F(Segments, JoinRecordsMasksAndLabels) {
+TEST_F(Segments, RecordsMasksAndLabelsAreJoined) {
     const auto a = h264(), picture = folder_ / "picture.png";
     run(0, "picture.png", {"run", "-i", a, "--frames", "1"});
     const auto outputs = [&](const std::string& into, const std::string& background, const Arguments& more) {
@@ -176,7 +176,7 @@ TEST_F(Segments, JoinedVideoHasOneCopyOfTheAudio) {
 }
 
 // At this rate, segments start between the milliseconds that MP4 can express.
-TEST_F(Segments, KeepTimesOfEncodedVideoAtAnyRate) {
+TEST_F(Segments, TimestampsOfEncodedVideoArePreservedAtAnyRate) {
     const auto a = clip("a.mp4", "-c:v libx264 -g 25 -bf 3", "-r 30000/1001");
     for (const auto& [ending, rate] : {std::pair{"mp4", "max"}, {"mp4", "12"}, {"mkv", "max"}, {"avi", "12"}}) {
         SCOPED_TRACE(ending + std::string(" ") + rate);
@@ -194,7 +194,7 @@ TEST_F(Segments, KeepTimesOfEncodedVideoAtAnyRate) {
 }
 
 // Annotated outputs of any format get the film's sound; masks do not.
-TEST_F(Segments, JoinAnnotatedVideoWithTheSound) {
+TEST_F(Segments, JoinedAnnotatedVideoKeepsTheAudio) {
     const auto a = beep(), model = folder_ / "model.npy";
     run(0, "model.npy", {"hog", "-i", a, "-f", "crop=32:32:0:0", "--frames", "1", "--norm", "l2hys"});
     const Arguments kinds[] = {
@@ -226,7 +226,7 @@ TEST_F(Segments, JoinAnnotatedVideoWithTheSound) {
     }
 }
 
-TEST_F(Segments, AKilledRunResumesToTheOutputsOfAnUnsplitOne) {
+TEST_F(Segments, AResumedRunGivesTheSameOutputsAsAnUnsplitRun) {
     h264("a.mp4");
     h264("b.mp4");
     const auto command = [&](const std::string& into, const Arguments& more = {}) {
@@ -273,7 +273,7 @@ TEST_F(Segments, AKilledRunResumesToTheOutputsOfAnUnsplitOne) {
     EXPECT_TRUE(has(Program(command("cut/", cut)).wait().err, "0 of 2 files processed, 2 already done"));
 }
 
-TEST_F(Segments, AreShardedAndThenJoined) {
+TEST_F(Segments, CanBeShardedAndJoined) {
     const auto a = h264("a.mp4"), b = clip("b.mp4", "-frames:v 20 -c:v libx264");
     const auto share = [&](int code, const Arguments& more) {
         Arguments arguments{"hog", "-i", a, b, "--segment", "2s"};
@@ -295,7 +295,7 @@ TEST_F(Segments, AreShardedAndThenJoined) {
     EXPECT_TRUE(outputs_in(folder_ / "cut") == outputs_in(folder_ / "uncut"));
 }
 
-TEST_F(Segments, AnUnsplitRunRemovesSegmentsOfAnInterruptedOne) {
+TEST_F(Segments, AnUnsplitRunRemovesLeftoverSegments) {
     const auto a = h264();
     const Arguments arguments{"run", "-i", a, "--ending", "y4m"};
     auto share = arguments;
@@ -307,7 +307,7 @@ TEST_F(Segments, AnUnsplitRunRemovesSegmentsOfAnInterruptedOne) {
     EXPECT_EQ(frames_in(folder_ / "out/a.y4m"), 300);
 }
 
-TEST_F(Segments, RefuseJobsThatCannotBeExact) {
+TEST_F(Segments, JobsThatCannotBeSplitExactlyAreRejected) {
     const auto a = h264();
     const auto refused = [&](Arguments arguments, const std::string& words) {
         arguments.insert(arguments.end(), {"-i", a, "--segment", "2s"});
@@ -330,7 +330,7 @@ TEST_F(Segments, RefuseJobsThatCannotBeExact) {
 
 // Models that learn process the warm-up first: if it covers everything before the segment, the result equals that of an
 // uncut run.
-TEST_F(Segments, WarmUpLearningModels) {
+TEST_F(Segments, LearningModelsAreWarmedUp) {
     const auto a = h264();
     const Arguments detect{"detect", "-i", a, "--background", "mixture:history=50", "--min-area", "4"};
     EXPECT_TRUE(has(expect_equal(detect, {"--segment", "4s", "--warm-up", "1h"}), "3 of 3 segments"));
@@ -361,7 +361,7 @@ TEST_F(Segments, AreRecreatedWhenTheirOptionsChange) {
     EXPECT_TRUE(made({}));
 }
 
-TEST_F(Segments, HandleADamagedFileLikeAnUnsplitRun) {
+TEST_F(Segments, ADamagedFileIsProcessedAsAWhole) {
     // Frames have checksums, so that detecting a broken one does not depend on the decoder's threads.
     const auto a = clip("a.mkv", "-c:v ffv1 -level 3 -slicecrc 1 -g 1");
     auto bytes = contents(a);
@@ -374,7 +374,7 @@ TEST_F(Segments, HandleADamagedFileLikeAnUnsplitRun) {
     EXPECT_TRUE(contents(folder_ / "cut/a.y4m.part") == contents(folder_ / "uncut/a.y4m.part"));
 }
 
-TEST_F(Segments, KeepForeignFiles) {
+TEST_F(Segments, ForeignFilesAreReplacedOnlyOnRequest) {
     const auto a = h264();
     fs::create_directory(folder_ / "out");
     std::ofstream(folder_ / "out/a.y4m") << "mine";

@@ -82,7 +82,7 @@ TEST_F(Show, RespondsToKeys) {
     EXPECT_EQ(result.code, 0) << result.err;
 }
 
-TEST_F(Show, ShowsALostSourceInThePicture) {
+TEST_F(Show, ReportsALostSourceInThePicture) {
     const auto path = folder_ / "cut.bgr";
     ASSERT_EQ(run_framewire({"run", "-i", clip, "-o", path}).code, 0);
     std::filesystem::resize_file(path, 160 * 120 * 3 * 4 + 1000);
@@ -96,7 +96,7 @@ TEST_F(Show, ShowsALostSourceInThePicture) {
     EXPECT_NE(result.err.find("truncated in frame 4"), std::string::npos) << result.err;
 }
 
-TEST_F(Show, EndsAfterTheGivenFramesAndOnASignal) {
+TEST_F(Show, StopsAfterTheGivenFramesAndOnASignal) {
     EXPECT_EQ(start({"--frames", "3", "synth:size=160x120:fps=5", "synth:size=64x48:fps=5"})->wait().code, 0);
     const auto endless = show({"synth:size=160x120"});
     endless->signal(SIGINT);

@@ -26,7 +26,7 @@ void expect_harmless(const std::string& err) {
     EXPECT_EQ(err.find("\nframewire: error: all is lost"), std::string::npos) << err;
 }
 
-TEST(Names, OfMissingFilesAreEscaped) {
+TEST(Names, MissingFileNamesAreEscaped) {
     const TemporaryFolder folder;
     const auto missing = folder / name + ".mp4";
     for (const auto* command : {"run", "detect", "hog", "serve"}) {
@@ -44,7 +44,7 @@ TEST(Names, OfMissingFilesAreEscaped) {
     }
 }
 
-TEST(Names, InWrongArgumentsAreEscaped) {
+TEST(Names, InvalidArgumentsAreEscaped) {
     for (const auto& arguments : {std::vector<std::string>{"run", "-i", "synth", "-o", "out." + name},
                                   {"run", "-i", "synth", "-o", "out.mkv", "--frames", "\x1b[2J"},
                                   {"run", "-i", "synth", "-o", "out.mkv", "-f", "gray,\x1b[2J\xe2\x80\xae"},
@@ -55,7 +55,7 @@ TEST(Names, InWrongArgumentsAreEscaped) {
     }
 }
 
-TEST(Names, InLogLinesAreEscaped) {
+TEST(Names, FileNamesInLogLinesAreEscaped) {
     const TemporaryFolder folder;
     // The program's reports name an image whose size differs from the first, and a truncated file.
     ASSERT_EQ(run_framewire({"run", "-i", "synth:size=64x48:seed=1", "-o", folder / "a1.png", "--frames", "1"}).code,
@@ -83,7 +83,7 @@ TEST(Names, InLogLinesAreEscaped) {
     expect_harmless(cut.err);
 }
 
-TEST(Names, KeepTheCaretLineOfAChain) {
+TEST(Names, CaretLinesOfChainsAreNotEscaped) {
     const auto result = run_framewire({"run", "-i", "synth", "-o", "out.mkv", "-f", "gray,grey"});
     EXPECT_EQ(result.code, 2);
     EXPECT_NE(result.err.find("did you mean 'gray'?\n  gray,grey\n       ^\n"), std::string::npos) << result.err;

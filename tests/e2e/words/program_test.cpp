@@ -53,7 +53,7 @@ TEST(Program, ListsDevices) {
     EXPECT_TRUE(json["cameras"].is_array());
 }
 
-TEST(Program, OutputThatCannotBeWrittenIsAnError) {
+TEST(Program, UnwritableOutputIsAnError) {
     EXPECT_EQ(Program(framewire({"filters"}), "/dev/null", true).wait().code, 74);
 }
 

@@ -29,7 +29,7 @@ void expect_in(const std::string& text, const std::string& words) {
     EXPECT_NE(text.find(words), std::string::npos) << words << "\nis not in:\n" << text;
 }
 
-TEST(Words, SuggestTheNearestArgument) {
+TEST(Words, SuggestsTheClosestArgument) {
     expect_in(refusal({"rnu", "-i", "synth"}), "unknown subcommand 'rnu'; subcommands: run, serve");
     expect_in(refusal({"rnu", "-i", "synth"}), "did you mean 'run'?");
     expect_in(refusal({"detekt"}), "did you mean 'detect'?");
@@ -52,7 +52,7 @@ TEST(Words, SuggestTheNearestArgument) {
 }
 
 // Users of FFmpeg may type FFmpeg's names.
-TEST(Words, SuggestOurNamesForFfmpegNames) {
+TEST(Words, SuggestsOurNamesForFfmpegNames) {
     const auto of_option = [](const std::string& option) {
         return refusal({"run", "-i", "synth", option, "x", "-o", "x.mkv"});
     };
@@ -70,7 +70,7 @@ TEST(Words, SuggestOurNamesForFfmpegNames) {
     }
 }
 
-TEST(Words, QuoteInvalidNumbers) {
+TEST(Words, QuotesInvalidNumbers) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
         {{"--frames", "ten"}, "--frames: 'ten' is not a whole number; allowed: a whole number of at least 1"},
         {{"--frames", "0"}, "--frames: '0' is out of range; allowed: a whole number of at least 1"},
@@ -94,7 +94,7 @@ TEST(Words, QuoteInvalidNumbers) {
     EXPECT_EQ(ten, run_framewire({"run", "-i", "synth:size=16x16:frames=12", "-o", "-", "--frames", "10"}).out);
 }
 
-TEST(Words, HelpIsTheSameAsOptionAndSubcommand) {
+TEST(Words, HelpOptionAndSubcommandPrintTheSame) {
     EXPECT_EQ(run_framewire({"help"}).out, run_framewire({"--help"}).out);
     for (const auto* subcommand : {"run", "serve", "view", "detect", "hog", "filters", "sources", "devices", "help"}) {
         const auto help = run_framewire({"help", subcommand});
@@ -113,7 +113,7 @@ TEST(Words, VersionListsTheComponents) {
 }
 
 // Information that would be the same in every run is only printed on request.
-TEST(Words, NoLineIsPrintedInEveryRun) {
+TEST(Words, LogsTheBackendOnlyAtDebugLevel) {
     const TemporaryFolder folder;
     const std::vector<std::string> run{"run", "-i", "synth:size=64x48:frames=2", "-o", "-"};
     auto quiet = run_framewire(run);
@@ -126,7 +126,7 @@ TEST(Words, NoLineIsPrintedInEveryRun) {
 }
 
 // `script` gives the program a terminal.
-TEST(Words, RefusesVideoOnATerminal) {
+TEST(Words, RefusesToWriteVideoToATerminal) {
     const TemporaryFolder folder;
     const auto on_terminal = [&](const std::string& arguments) {
         return Program({"script", "-qec", std::string(program_path) + " " + arguments, folder / "typescript"}).wait();
@@ -150,7 +150,7 @@ std::string written_to(const TemporaryFolder& folder, const std::string& name, c
     return folder / name;
 }
 
-TEST(ManPage, IsCompleteAndWithoutWarnings) {
+TEST(ManPage, IsCompleteAndRendersWithoutWarnings) {
     const auto page = run_framewire({"help", "--man"});
     EXPECT_EQ(page.code, 0) << page.err;
     const TemporaryFolder folder;

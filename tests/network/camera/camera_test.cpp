@@ -74,7 +74,7 @@ TEST(FrameLog, KeepsTheLastFramesForReaders) {
     EXPECT_THROW(FrameLog(folder / "none"), std::runtime_error);
 }
 
-TEST(BoundCheck, FindsAByteThatBelongsToNoFrame) {
+TEST(BoundCheck, DetectsBytesOutsideTheBoundOfTheirFrame) {
     const e2e::TemporaryFolder folder;
     FrameLog log(folder / "log", shape, 8);
     BoundCheck check(log);

@@ -27,7 +27,7 @@ double bits_needed(const Served& served, const Link& link) {
     return (bytes_of(3) - bytes_of(1)) * 8 / 2;
 }
 
-TEST(BadLine, RecoversWithinASecondFromAMinuteOfTooLittleBandwidth) {
+TEST(BadLine, RecoversWithinASecondAfterAMinuteOfLowBandwidth) {
     const auto link = best_link();
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", scaled("320x240", "640x360"), 20);
@@ -96,7 +96,7 @@ double late_viewer_ms(const std::string& size, double fps, int noise) {
 
 // This holds for a keyframe that TCP sends in one burst. Of a larger one, TCP sends 14 kB in the first round trip and
 // twice as much in each following one, which does not depend on the protocol.
-TEST(BadLine, ALateViewerHasAKeyframeAfterOneRoundTripAndAFrame) {
+TEST(BadLine, ALateViewerGetsAKeyframeWithinARoundTripAndAFrame) {
     constexpr double fps = 10, there_and_back_ms = 200;
     const auto best_ms = late_viewer_ms("160x120", fps, 0);
     tell("from the hello to the whole picture", best_ms, "ms");
@@ -106,7 +106,7 @@ TEST(BadLine, ALateViewerHasAKeyframeAfterOneRoundTripAndAFrame) {
     if (long_cases()) tell("from the hello to the whole picture of 1280x720", late_viewer_ms("1280x720", 30, 4), "ms");
 }
 
-TEST(BadLine, PicturesStayWithinTheBoundAndOneSecond) {
+TEST(BadLine, PicturesStayWithinTheBoundAndArriveWithinASecond) {
     const auto link = best_link();
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", "320x240", 15);

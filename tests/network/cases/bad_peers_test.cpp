@@ -108,7 +108,7 @@ std::size_t lines_with(const std::string& text, const std::string& part) {
     return count;
 }
 
-TEST(BadPeers, AreRefusedAndDoNotAffectAValidViewer) {
+TEST(BadPeers, AreRejectedAndDoNotAffectAValidViewer) {
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", "160x120", 10);
     Served served({"-i", camera.source()});

@@ -120,7 +120,7 @@ TEST(Killed, ServerLeavesAReadableRecordingAndViewersReconnect) {
     EXPECT_GT(frames_of(folder, folder / "seen.fwd"), 2 * too_few);
 }
 
-TEST(Killed, SourceReturnsToConnectedViewers) {
+TEST(Killed, SourceReachesConnectedViewersAfterARestart) {
     const e2e::TemporaryFolder folder;
     Camera camera(folder, "cam", "160x120", fps, free_port());
     Served served({"-i", camera.source(), "--reconnect", "forever", "--record", folder / "day.fwd", "--progress",

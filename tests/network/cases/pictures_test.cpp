@@ -142,7 +142,7 @@ Seen look(const Station& station, Clock::time_point end) {
 // Under a sanitizer the server may produce so few frames that a slow line delivers all of them.
 const bool makes_few_frames = kit::brief();
 
-TEST(Pictures, OverHttpAreOneFrameEachForSlowAndStalledReaders) {
+TEST(Pictures, EachHttpPictureIsOneFrameForSlowAndStalledReaders) {
     const auto seconds = scaled(4.0, 60.0);
     std::vector<std::jthread> stations;
     for (const auto& mode : modes)
@@ -231,7 +231,7 @@ void record_beside_slow_viewers(Station& station, double seconds) {
     }
 }
 
-TEST(Pictures, RecordingsHoldOneFrameEachWithSlowViewers) {
+TEST(Pictures, EachRecordedPictureIsOneFrameWithSlowViewers) {
     const auto seconds = scaled(2.0, 60.0);
     std::vector<std::jthread> stations;
     for (const auto& mode : modes)

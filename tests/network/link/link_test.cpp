@@ -29,7 +29,7 @@ LinkSettings settings(const std::string& text) {
     return read;
 }
 
-TEST(LinkSettings, AreParsedAndInvalidOnesRefused) {
+TEST(LinkSettings, ParsesValidAndRejectsInvalidSettings) {
     const auto read = settings("loss=5:delay=100:rate=2M:queue=50");
     EXPECT_EQ(read.loss, 0.05);
     EXPECT_EQ(read.delay_ms, 100);
@@ -64,7 +64,7 @@ private:
     std::vector<Clock::time_point> begun_;
 };
 
-TEST(LinkDirection, LosesTheConfiguredShare) {
+TEST(LinkDirection, LosesTheConfiguredShareOfPackets) {
     Turned turned;
     turned.line.set(settings("loss=5"));
     const auto arrived = turned.send(20'000, 1, 100).size();
@@ -190,18 +190,18 @@ void LinkTest::expect_delay_and_rate() {
     EXPECT_EQ(link->counts(Way::down).lost, 0);
 }
 
-TEST_F(LinkTest, PacketConnectionsHaveItsDelayAndRate) {
+TEST_F(LinkTest, PacketConnectionsHaveTheConfiguredDelayAndRate) {
     make_packets();
     if (link) expect_delay_and_rate();
 }
 
-TEST_F(LinkTest, ProxyConnectionsHaveItsDelayAndRate) {
+TEST_F(LinkTest, ProxyConnectionsHaveTheConfiguredDelayAndRate) {
     link = make_proxy_link();
     expect_delay_and_rate();
 }
 
 // A connection that always has more to send must leave a later one its share of the line.
-TEST_F(LinkTest, AProxySharesItsRateAmongConnections) {
+TEST_F(LinkTest, AProxySharesItsRateBetweenConnections) {
     link = make_proxy_link();
     auto [first_server, first_viewer] = connect();
     auto [second_server, second_viewer] = connect();
@@ -223,7 +223,7 @@ TEST_F(LinkTest, AProxySharesItsRateAmongConnections) {
         << "most of the line was the other's";
 }
 
-TEST_F(LinkTest, LosesPacketsAndConnectionsSurvive) {
+TEST_F(LinkTest, ConnectionsSurvivePacketLoss) {
     make_packets();
     if (!link) return;
     link->set(settings("loss=20"));

@@ -318,7 +318,7 @@ protected:
     SoakOfPrivacyMasks() : Soak(Scene::Kind::tones, "tones", RequestMaker::Mix::zones, 2) {}
 };
 
-TEST_F(SoakOfControlRequests, EveryPictureIsOneStateWithinItsBound) { run(); }
+TEST_F(SoakOfControlRequests, EveryPictureMatchesOneStateWithinItsBound) { run(); }
 
 TEST_F(SoakOfPrivacyMasks, MaskedAreasNeverBecomeVisible) { run(); }
 
