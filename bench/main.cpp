@@ -40,7 +40,7 @@ std::vector<Suite> chosen_suites(std::vector<std::string> names, bool overview) 
     std::ranges::sort(all, {}, full_name);
     for (const auto& name : names)
         if (std::ranges::none_of(all, [&](const auto& suite) { return is_named(suite, name); }))
-            fail(ErrorCode::usage, "no group and no suite '{}'{}; --list has them", name, why_missing(name));
+            fail(ErrorCode::usage, "there is no group or suite '{}'{}; --list prints them", name, why_missing(name));
     if (!names.empty())
         std::erase_if(all, [&](const auto& suite) {
             return std::ranges::none_of(names, [&](const auto& name) { return is_named(suite, name); });
@@ -53,7 +53,7 @@ std::string groups_text() {
     for (const auto& group : groups)
         text += fmt::format("  {:<11} {}{}\n", group.name, group.purpose,
                             is_built(group.name) ? "" : " (not in this build)");
-    return text + "A suite alone is GROUP/SUITE; --list has all.";
+    return text + "A single suite is GROUP/SUITE; --list prints all of them.";
 }
 
 void write_json(const Session& session, const std::string& path) {
@@ -64,11 +64,10 @@ void write_json(const Session& session, const std::string& path) {
 
 int run_suites(const std::vector<Suite>& chosen, const SessionOptions& options, const std::string& json_path) {
     if (const auto flaw = build_flaw(); !flaw.empty() && !options.check_only && !options.once)
-        fail(
-            ErrorCode::config,
-            "figures of this build would tell nothing: {}; cmake --preset dev makes one that is measured (--check runs "
-            "in any build)",
-            flaw);
+        fail(ErrorCode::config,
+             "measurements of this build would be meaningless: {}; use a build of 'cmake --preset dev' (--check runs "
+             "in any build)",
+             flaw);
     if (!options.pictures.empty()) std::filesystem::create_directories(options.pictures);
     Session session(options);
     for (const auto& suite : chosen) {
@@ -85,39 +84,41 @@ int run_suites(const std::vector<Suite>& chosen, const SessionOptions& options, 
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Measures framewire's operations on this machine: every row only after its output was checked.",
-                 "framewire bench"};
+    CLI::App app{
+        "Measures framewire's operations on this machine. A row is printed only after its output has been checked.",
+        "framewire bench"};
     std::vector<std::string> names;
     std::string json_path;
     bool list = false;
     SessionOptions options;
-    app.add_option("groups", names, "which groups (ladders) or suites (ladders/difference); all without");
-    app.add_flag("--list", list, "print the suites' names and end");
-    app.add_flag("--check", options.check_only, "run each thing once, check what it gives, and time nothing");
-    app.add_flag("--once", options.once, "run each kernel once and time nothing, for profilers");
+    app.add_option("groups", names, "groups (ladders) or suites (ladders/difference) to run; default: all");
+    app.add_flag("--list", list, "print the names of the suites and exit");
+    app.add_flag("--check", options.check_only, "run everything once and check the results, without timing");
+    app.add_flag("--once", options.once, "run each kernel once, without timing, for profilers");
     app.add_flag(
         "--quick", options.quick,
         "an overview in about two minutes: fewer repetitions and inputs; without names, only limits and operations");
-    app.add_option("--threads", options.threads, "threads of the CPU runs and of the peers")->capture_default_str();
-    app.add_option("--json", json_path, "also write the rows to this file, with what machine and build they are of");
-    app.add_option("--pictures", options.pictures, "also write the pictures that the reports show to this folder");
-    app.add_option(
-        "--cdnet", options.cdnet_folder,
-        "a scene of changedetection.net (its input/ and groundtruth/): the mixture suite tells how well it does there");
-    app.add_option(
-           "--input", options.video,
-           "a video that the suites jobs/files, peers/stream and proofs/bound read; one is made where none is given")
+    app.add_option("--threads", options.threads, "number of threads for CPU runs and peers")->capture_default_str();
+    app.add_option("--json", json_path,
+                   "also write the rows to this file, with a description of the machine and the build");
+    app.add_option("--pictures", options.pictures, "also write the pictures shown in the reports to this folder");
+    app.add_option("--cdnet", options.cdnet_folder,
+                   "folder of a changedetection.net scene (with input/ and groundtruth/); the mixture suite reports "
+                   "its accuracy on it");
+    app.add_option("--input", options.video,
+                   "input video of the suites jobs/files, peers/stream and proofs/bound; default: a generated video")
         ->check(CLI::ExistingPath);
-    app.add_option("--only", options.only, "of the groups jobs and peers only rows with this in their names");
+    app.add_option("--only", options.only, "in the groups jobs and peers, run only rows whose names contain this text");
     app.add_option("--threshold", options.stream.threshold,
-                   "of the suite peers/stream: furthest that a byte may be off")
+                   "for the suite peers/stream: largest allowed error of a byte")
         ->capture_default_str()
         ->check(CLI::Range(0, 254));
-    app.add_option("--frames", options.stream.frames, "of the suite peers/stream: how many frames it codes")
+    app.add_option("--frames", options.stream.frames, "for the suite peers/stream: number of frames to encode")
         ->capture_default_str()
         ->check(CLI::Range(1, 10000));
     app.add_option("--noise", options.stream.noise,
-                   "of the suite peers/stream: the first frame as a still under noise of this sigma, not the video")
+                   "for the suite peers/stream: encode the first frame as a still with noise of this standard "
+                   "deviation instead of the video")
         ->check(CLI::Range(0.0, 100.0));
     app.footer(groups_text());
     CLI11_PARSE(app, argc, argv);

@@ -47,7 +47,7 @@ HostImage read_image(const std::string& path) {
     const auto source = open_source(path);
     HostImage image(source->info().shape);
     FrameTime time;
-    if (!source->read(image.view(), time)) fail(ErrorCode::no_input, "{} holds no image", path);
+    if (!source->read(image.view(), time)) fail(ErrorCode::no_input, "{} contains no image", path);
     return image;
 }
 

@@ -231,7 +231,7 @@ def plot_limits(figures, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", metavar="FILE.json")
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder that the plots go to")
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder to write the plots to")
     arguments = parser.parse_args()
     figures = Figures(arguments.files)
     os.makedirs(arguments.output, exist_ok=True)

@@ -21,7 +21,7 @@ else
 fi
 ncu=${NCU:-$(command -v ncu || ls -d /usr/local/cuda*/bin/ncu /opt/nvidia/nsight-compute/*/ncu 2>/dev/null | tail -n 1)}
 [ -n "$ncu" ] || {
-    echo "profile.sh: there is no ncu; it comes with the CUDA toolkit and with Nsight Compute" >&2
+    echo "profile.sh: ncu is not installed; it comes with the CUDA toolkit and with Nsight Compute" >&2
     exit 1
 }
 metrics=launch__registers_per_thread,gpu__time_duration.sum
@@ -41,7 +41,7 @@ trap 'rm -f "$part"' EXIT
         "$ncu" --csv --print-units base --metrics "$metrics" --clock-control none \
         --target-processes all --filter-mode per-launch-config --launch-count 1 \
         --log-file "$part" "${program[@]}" "$suite" --once </dev/null ||
-        echo "profile.sh: $suite did not end well; what ncu reported is kept" >&2
+        echo "profile.sh: $suite failed or was interrupted; the results that ncu reported are kept" >&2
     echo "profile.sh: $suite, $(grep -c '"gpu__time_duration.sum"' "$part" || true) launches, $((SECONDS - begin)) s" >&2
     cat "$part" >>"$file"
 done

@@ -234,7 +234,7 @@ def jobs_page(figures, plots):
 def replace_part(page, name, text):
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     if begin not in page or end not in page:
-        sys.exit(f"the page has no markers {begin} and {end}")
+        sys.exit(f"the page does not contain the markers {begin} and {end}")
     before, rest = page.split(begin, 1)
     return f"{before}{begin}\n{text.strip()}\n{end}{rest.split(end, 1)[1]}"
 
@@ -272,7 +272,7 @@ def main():
     parser.add_argument("files", nargs="+", metavar="FILE.json")
     parser.add_argument("--profile", metavar="PROFILE.csv")
     parser.add_argument("--page", default=os.path.join(here, "..", "docs", "benchmarks.md"))
-    parser.add_argument("--pages", action="store_true", help="leave the tables of PAGE as they are")
+    parser.add_argument("--pages", action="store_true", help="write only the pages; leave the tables of PAGE unchanged")
     arguments = parser.parse_args()
     figures = Figures(arguments.files)
     folder = os.path.join(os.path.dirname(arguments.page), "benchmarks")

@@ -13,12 +13,12 @@ struct Group {
 
 /// All groups, in the order of the usage text.
 inline constexpr Group groups[]{
-    {"operations", "each operation on both backends, beside OpenCV's or another peer"},
-    {"ladders", "the reports' experiments: each of their variants, with the reports' own figures"},
-    {"peers", "each operation beside other libraries and programs, by sizes, batches and content"},
-    {"jobs", "whole jobs: files, served streams, latency, cameras held, growth, memory"},
-    {"limits", "this machine's own: copies, transfers, launches, graphs"},
-    {"proofs", "what holds for every frame of a clip; slow"},
+    {"operations", "each operation on both backends, compared with OpenCV or another peer"},
+    {"ladders", "the reports' experiments: each variant, with the figures that the reports give"},
+    {"peers", "each operation compared with other libraries and programs, for several sizes, batches and contents"},
+    {"jobs", "whole jobs: files, served streams, latency, number of cameras, growth, memory"},
+    {"limits", "the limits of this machine: copies, transfers, launches, graphs"},
+    {"proofs", "properties that hold for every frame of a clip; slow"},
 };
 
 struct Suite {

@@ -58,7 +58,7 @@ int main() { std::puts(framewire::bench::build_flaw().c_str()); }' >"$work/flaw.
 cp "$work/log" "$work/said"
 diff - "$work/said" >>"$work/log" <<'WANT'
 it was compiled without optimisation
-it is a build of type Debug
+its build type is Debug
 it was built with sanitizers (thread)
 
 WANT

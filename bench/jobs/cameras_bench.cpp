@@ -35,7 +35,7 @@ double free_mib() {
     std::string name;
     for (double kib = 0; file >> name; file.ignore(80, '\n'))
         if (name == "MemAvailable:" && file >> kib) return kib / 1024;
-    fail(ErrorCode::internal, "/proc/meminfo says nothing of MemAvailable");
+    fail(ErrorCode::internal, "/proc/meminfo has no line MemAvailable");
 }
 
 FleetStatistics figures_of(const Session& session, const Question& question, int cameras) {
@@ -50,7 +50,7 @@ FleetStatistics figures_of(const Session& session, const Question& question, int
                                          : brief              ? 1.9
                                                               : 9.9});
     fmt::print(
-        "{}, {}: {:4d} cameras: slowest {:6.2f} fps, {:6.2f} ms of a core per frame, {:5.2f} cores, {} threads, "
+        "{}, {}: {:4d} cameras: slowest {:6.2f} fps, {:6.2f} ms of CPU time per frame, {:5.2f} cores, {} threads, "
         "{:.0f} MiB{}\n",
         name_of(question), question.backend, cameras, figures.slowest_fps, figures.cpu_us_per_frame / 1000,
         figures.cores, figures.threads, figures.memory_mib, figures.held ? "" : "  not held");
@@ -97,7 +97,7 @@ void bench_question(Session& session, const Question& question) {
     if (session.check_only()) return;
     const auto& figures = answer.held > 0 ? answer.figures : answer.beyond;
     const double us = figures.cpu_us_per_frame;
-    fmt::print("{}, {}: {} cameras are held\n", name_of(question), question.backend, answer.held);
+    fmt::print("{}, {}: {} cameras are sustained\n", name_of(question), question.backend, answer.held);
     Row row{"jobs/cameras", name_of(question), "framewire " + question.backend, {us, us, us}};
     row.cpu_us = us;
     row.details = {{"size", question.size},
@@ -108,10 +108,10 @@ void bench_question(Session& session, const Question& question) {
                    {"threads", std::to_string(figures.threads)},
                    {"memory_mib", fmt::format("{:.0f}", figures.memory_mib)}};
     if (answer.missed > 0)
-        row.note = fmt::format("of {} the slowest came to {:.1f} fps; the time is the server's processor time",
+        row.note = fmt::format("with {} cameras, the slowest reached {:.1f} fps; the time is the server's CPU time",
                                answer.missed, answer.beyond.slowest_fps);
     else
-        row.note = "memory allowed no more; the time is the server's processor time";
+        row.note = "limited by memory; the time is the server's CPU time";
     session.add(std::move(row));
 }
 

@@ -63,7 +63,7 @@ void compare_with_raw(const MemoryFolder& folder, const std::string& input, cons
     }
     std::filesystem::remove(raw);
     if (records[0].empty() || records[0] != records[1])
-        fail(ErrorCode::internal, "{}: the records of {} frames differ from those of the same frames read raw",
+        fail(ErrorCode::internal, "{}: the records of {} frames differ from those for the same frames as raw video",
              job.name, compared_frames);
 }
 
@@ -84,7 +84,8 @@ Uses run_both(const Session& session, const MemoryFolder& folder, const std::str
         const auto own = nlohmann::json::parse(std::ifstream(stats)).at("frames").get<std::int64_t>();
         std::filesystem::remove(output);
         if (own != frames || frames < compared_frames)
-            fail(ErrorCode::internal, "{}: {} frames, and FFmpeg decoded {}", job.name, own, frames);
+            fail(ErrorCode::internal, "{}: framewire processed {} frames, but FFmpeg decoded {}", job.name, own,
+                 frames);
     }
     return uses;
 }
@@ -108,9 +109,9 @@ void bench_job(Session& session, const MemoryFolder& folder, const std::string& 
                    {"times_decoding_processor", fmt::format("{:.2f}", own.cpu_us / decoding.cpu_us)},
                    {"decoding_ms", fmt::format("{:.1f}", decoding.timing.median_us / 1e3)},
                    {"mark", mark}};
-    fmt::print("{}, {}: {} times FFmpeg's decoding of {} ms, {} in processor time; the mark is {}\n", name, backend,
-               own.details["times_decoding"], own.details["decoding_ms"], own.details["times_decoding_processor"],
-               mark);
+    fmt::print("{}, {}: {} times FFmpeg's decoding time of {} ms, {} times its CPU time; the target is {}\n", name,
+               backend, own.details["times_decoding"], own.details["decoding_ms"],
+               own.details["times_decoding_processor"], mark);
     session.add(std::move(decoding));
     session.add(std::move(own));
 }

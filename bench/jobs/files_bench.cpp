@@ -101,10 +101,10 @@ double compare_outputs(const MemoryFolder& folder, const SharedFilter& filter, c
     }
     const auto &ours = written[0].header, &theirs = written[1].header;
     if (ours.width != theirs.width || ours.height != theirs.height)
-        fail(ErrorCode::internal, "{}: framewire's pictures are {}x{} and FFmpeg's {}x{}; not timed", filter.name,
+        fail(ErrorCode::internal, "{}: framewire's frames are {}x{}, but FFmpeg's are {}x{}; not timed", filter.name,
              ours.width, ours.height, theirs.width, theirs.height);
     if (written[0].frames.empty() || written[0].frames.size() != written[1].frames.size())
-        fail(ErrorCode::internal, "{}: framewire wrote {} frames and FFmpeg {} of {}; not timed", filter.name,
+        fail(ErrorCode::internal, "{}: framewire wrote {} frames and FFmpeg wrote {}, of {}; not timed", filter.name,
              written[0].frames.size(), written[1].frames.size(), compared_frames);
     const double db = luma_psnr(written[0], written[1]);
     // framewire's x264 makes the same bytes on every CPU and decides slightly differently from FFmpeg's, so the two
@@ -112,8 +112,9 @@ double compare_outputs(const MemoryFolder& folder, const SharedFilter& filter, c
     constexpr double of_two_encodings = 40;
     const double least_db = output.is_file ? std::min(filter.least_db, of_two_encodings) : filter.least_db;
     if (!(db >= least_db))
-        fail(ErrorCode::internal, "{}: the luma of the two outputs is {:.1f} dB apart, and {:.0f} were asked for",
-             filter.name, db, least_db);
+        fail(ErrorCode::internal,
+             "{}: the luma PSNR between the two outputs is {:.1f} dB; at least {:.0f} dB is required", filter.name, db,
+             least_db);
     return db;
 }
 
@@ -143,8 +144,8 @@ void bench_filter(Session& session, const char* suite, const MemoryFolder& folde
         // If the rate changes, the two programs may treat the duration of the last frame differently.
         const bool is_rate = std::string_view(filter.name).starts_with("fps");
         if (std::abs(written[0] - written[1]) > (is_rate ? 1 : 0) || (!is_rate && written[0] != frames))
-            fail(ErrorCode::internal, "{}: framewire wrote {} frames and FFmpeg {} of {}", filter.name, written[0],
-                 written[1], frames);
+            fail(ErrorCode::internal, "{}: framewire wrote {} frames and FFmpeg wrote {}, of {}", filter.name,
+                 written[0], written[1], frames);
     }
     const double db = compare_outputs(folder, filter, output, runners);
     add_rows(session, suite, fmt::format("{} ({:.0f} dB)", filter.name, db), runners, frames);
@@ -160,7 +161,7 @@ std::int64_t bench_decoding(Session& session, const char* suite, const MemoryFol
     for (int turn = 0; turn < turns_of(session); ++turn) {
         uses.push_back(ffmpeg.run());
         frames = ffmpeg.frames();
-        if (frames < compared_frames) fail(ErrorCode::no_input, "{} has {} frames", input, frames);
+        if (frames < compared_frames) fail(ErrorCode::no_input, "{} has only {} frames", input, frames);
     }
     Row row{suite, decode.name, "FFmpeg", time_of(uses, frames), 0, {}};
     row.cpu_us = processor_us(uses, frames);

@@ -35,8 +35,8 @@ void bench_fleet(Session& session, const std::string& along, Fleet fleet) {
                        {"fps", fmt::format("{:.1f}", figures.slowest_fps)},
                        {"cores", fmt::format("{:.2f}", figures.cores)},
                        {"memory_mib", fmt::format("{:.0f}", figures.memory_mib)}};
-        row.note = fmt::format("the time is the server's processor time; it held {:.0f} MiB{}", figures.memory_mib,
-                               figures.held ? "" : ", and not the cameras' rate");
+        row.note = fmt::format("the time is the server's CPU time; the server used {:.0f} MiB{}", figures.memory_mib,
+                               figures.held ? "" : " and did not reach the cameras' frame rate");
         session.add(std::move(row));
     });
 }

@@ -66,10 +66,10 @@ public:
         }
         const int error = largest_difference(client.picture(), sent);
         if (error > client.threshold())
-            fail(ErrorCode::internal, "a byte of frame {} is off by {}, and {} are allowed", frame, error,
+            fail(ErrorCode::internal, "a byte of frame {} is off by {}; at most {} is allowed", frame, error,
                  client.threshold());
         if (!plan_ && network::read_stamp(client.picture()) != frame)
-            fail(ErrorCode::internal, "what came for frame {} bears another number", frame);
+            fail(ErrorCode::internal, "the picture received for frame {} has another frame's number", frame);
         ++compared_;
     }
 
@@ -155,12 +155,12 @@ void bench_case(Session& session, const Case& one) {
     const auto figures = server.wait();
     const auto sent = static_cast<std::int64_t>(camera.log().newest());
     if (figures.at("frames") != sent)
-        fail(ErrorCode::internal, "the server had {} frames of {}", figures.at("frames").dump(), sent);
+        fail(ErrorCode::internal, "the server processed {} of {} frames", figures.at("frames").dump(), sent);
     if (largest_error(figures) > threshold)
-        fail(ErrorCode::internal, "the server was off by {}", largest_error(figures));
+        fail(ErrorCode::internal, "the server's largest error is {}", largest_error(figures));
     if (comparison.compared() == 0) fail(ErrorCode::internal, "no picture could be compared");
     if (session.check_only()) return;
-    if (seen.gaps_ms.empty()) fail(ErrorCode::internal, "only {} frames of {} came", seen.frames, sent);
+    if (seen.gaps_ms.empty()) fail(ErrorCode::internal, "only {} of {} frames arrived", seen.frames, sent);
     add_rows(session, one, seen, camera.left_out());
 }
 

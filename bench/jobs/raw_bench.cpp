@@ -64,7 +64,8 @@ Row row_of(const std::string& name, const std::string& backend, const Timing& ti
 
 // Returns the time per frame of a run that must have processed this many frames.
 double frame_us(const nlohmann::json& figures, int frames) {
-    if (figures.at("frames") != frames) fail(ErrorCode::internal, "{} frames of {}", figures.dump(), frames);
+    if (figures.at("frames") != frames)
+        fail(ErrorCode::internal, "the statistics {} are not those of {} frames", figures.dump(), frames);
     return 1e6 / figures.at("fps").get<double>();
 }
 
@@ -102,10 +103,12 @@ std::string start_of(const std::string& path, std::size_t bytes) {
 // Returns the values of a NumPy file of version 1, without its header.
 std::vector<float> numbers_of(const std::string& file) {
     constexpr std::size_t fixed_bytes = 10;
-    if (file.size() < fixed_bytes) fail(ErrorCode::internal, "a NumPy file of {} bytes", file.size());
+    if (file.size() < fixed_bytes)
+        fail(ErrorCode::internal, "the NumPy file is truncated: it has {} bytes", file.size());
     const auto header_bytes =
         fixed_bytes + static_cast<unsigned char>(file[8]) + 256u * static_cast<unsigned char>(file[9]);
-    if (file.size() < header_bytes) fail(ErrorCode::internal, "a NumPy file of {} bytes", file.size());
+    if (file.size() < header_bytes)
+        fail(ErrorCode::internal, "the NumPy file is truncated: it has {} bytes", file.size());
     std::vector<float> numbers((file.size() - header_bytes) / sizeof(float));
     std::memcpy(numbers.data(), file.data() + header_bytes, numbers.size() * sizeof(float));
     return numbers;
@@ -121,7 +124,7 @@ void compare_start(const MemoryFolder& folder, const Job& job, const std::string
     if (!job.output.ends_with(".npy")) {
         if (wanted.empty() || got != wanted)
             fail(ErrorCode::internal,
-                 "{}: what it wrote of the first {} frames is not what one thread writes; not timed", job.name,
+                 "{}: the output for the first {} frames differs from that of one thread; not timed", job.name,
                  compared_frames);
         return;
     }
@@ -155,7 +158,7 @@ void bench_serve(Session& session, const MemoryFolder& folder, const std::string
                  "--progress", "none"});
     const auto figures = server.wait();
     if (const int error = largest_error(figures); error > threshold)
-        fail(ErrorCode::internal, "a byte of the stream was off by {}, and {} are allowed", error, threshold);
+        fail(ErrorCode::internal, "a byte of the stream was off by {}; at most {} is allowed", error, threshold);
     const double us = frame_us(figures, frames);
     auto row = row_of(serve_job, backend, {us, us, us}, frames);
     row.details["viewers"] = "1";

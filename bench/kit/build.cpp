@@ -8,7 +8,7 @@ std::string build_flaw() {
 #ifndef __OPTIMIZE__
     return "it was compiled without optimisation";
 #else
-    if (build_type() == "Debug") return "it is a build of type Debug";
+    if (build_type() == "Debug") return "its build type is Debug";
     const std::string sanitizers = FRAMEWIRE_SANITIZE;
     return sanitizers.empty() ? "" : "it was built with sanitizers (" + sanitizers + ")";
 #endif

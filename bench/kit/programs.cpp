@@ -29,7 +29,7 @@ double seconds_of(const timeval& time) {
 MemoryFolder::MemoryFolder() {
     const char* at = std::getenv("FRAMEWIRE_BENCH_FOLDER");
     auto pattern = std::string(at ? at : "/dev/shm") + "/framewire-jobs-XXXXXX";
-    if (!::mkdtemp(pattern.data())) fail(ErrorCode::io, "cannot make a folder like {}", pattern);
+    if (!::mkdtemp(pattern.data())) fail(ErrorCode::io, "cannot create a temporary folder {}", pattern);
     path_ = pattern;
 }
 
@@ -46,7 +46,7 @@ std::string framewire_program() {
     const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     for (const auto& place : {here / "framewire", here.parent_path() / "framewire"})
         if (std::filesystem::is_regular_file(place)) return place;
-    fail(ErrorCode::no_input, "there is no framewire beside {}", here.native());
+    fail(ErrorCode::no_input, "there is no framewire program in {} or in the folder above it", here.native());
 }
 
 bool there_is_program(const std::string& name) {
@@ -69,7 +69,7 @@ ProgramUse run_program(const std::vector<std::string>& arguments, const std::str
     pid_t child = 0;
     const int error = ::posix_spawnp(&child, words.front(), &actions, nullptr, words.data(), environ);
     ::posix_spawn_file_actions_destroy(&actions);
-    if (error == ENOENT) fail(ErrorCode::config, "there is no program '{}'; it is needed here", arguments.front());
+    if (error == ENOENT) fail(ErrorCode::config, "the program '{}' is needed, but not installed", arguments.front());
     if (error != 0) fail(ErrorCode::internal, "cannot run {}: {}", arguments.front(), std::strerror(error));
     int status = 0;
     rusage used{};
@@ -77,7 +77,7 @@ ProgramUse run_program(const std::vector<std::string>& arguments, const std::str
         if (errno != EINTR) fail(ErrorCode::internal, "cannot wait for {}", arguments.front());
     const double seconds = milliseconds_since(begin) / 1000;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        fail(ErrorCode::internal, "this failed: {}", fmt::join(arguments, " "));
+        fail(ErrorCode::internal, "the command failed: {}", fmt::join(arguments, " "));
     return {seconds, seconds_of(used.ru_utime) + seconds_of(used.ru_stime)};
 }
 

@@ -122,7 +122,7 @@ const MeasuredLimit& Session::measured_limit(const std::string& name) {
     if (const auto known = measured_limits_.find(name); known != measured_limits_.end()) return known->second;
     const auto all = limits(*this);
     const auto limit = std::ranges::find(all, name, &Limit::name);
-    if (limit == all.end()) fail(ErrorCode::internal, "no limit is named '{}'", name);
+    if (limit == all.end()) fail(ErrorCode::internal, "there is no limit named '{}'", name);
     return measured_limits_[name] = {limit->bytes, limit->measure(*this)};
 }
 
@@ -178,7 +178,7 @@ void Session::require_equal(HostView<const std::uint8_t> got, HostView<const std
         for (int y = 0; y < want.shape().height; ++y)
             if (std::memcmp(got.row(frame, y), want.row(frame, y),
                             static_cast<std::size_t>(want.shape().row_bytes())) != 0)
-                fail(ErrorCode::internal, "{}: row {} of frame {} is not the reference's; not timed", operation, y,
+                fail(ErrorCode::internal, "{}: row {} of frame {} differs from the reference; not timed", operation, y,
                      frame);
 }
 
@@ -186,7 +186,7 @@ void Session::require_near(std::span<const float> got, std::span<const double> w
     const auto largest = *std::max_element(want.begin(), want.end());
     for (std::size_t i = 0; i < want.size(); ++i)
         if (!(std::abs(got[i] - want[i]) <= 1e-4 * largest))
-            fail(ErrorCode::internal, "{}: value {} is {}, not {}; not timed", operation, i, got[i], want[i]);
+            fail(ErrorCode::internal, "{}: value {} is {} instead of {}; not timed", operation, i, got[i], want[i]);
 }
 
 }  // namespace framewire::bench

@@ -29,7 +29,7 @@ public:
     File& operator=(const File&) = delete;
 
     void empty() const {
-        if (::ftruncate(descriptor_, 0) != 0) fail(ErrorCode::io, "cannot empty a file in memory");
+        if (::ftruncate(descriptor_, 0) != 0) fail(ErrorCode::io, "cannot truncate the file in memory");
     }
     void write(const std::uint8_t* frame, int index) const {
         require_whole(::pwrite(descriptor_, frame, size, static_cast<off_t>(index) * bench_frame.bytes()));
@@ -41,7 +41,8 @@ public:
 private:
     static constexpr auto size = static_cast<std::size_t>(bench_frame.bytes());
     static void require_whole(ssize_t moved) {
-        if (moved != bench_frame.bytes()) fail(ErrorCode::io, "a file in memory took or gave less than a frame");
+        if (moved != bench_frame.bytes())
+            fail(ErrorCode::io, "a read or write of the file in memory was shorter than a frame");
     }
     int descriptor_;
 };

@@ -73,7 +73,7 @@ struct Ends {
         for (std::size_t at = 0; at < transfers; ++at)
             if (std::count(host[at].data(), host[at].data() + frame_bytes, static_cast<std::uint8_t>(at)) !=
                 static_cast<std::ptrdiff_t>(frame_bytes))
-                fail(ErrorCode::internal, "transfer {} did not bring what it should have", at);
+                fail(ErrorCode::internal, "transfer {} delivered wrong bytes", at);
     }
     void up(const cuda::Stream& stream) const {
         for (std::size_t at = 0; at < transfers; ++at)

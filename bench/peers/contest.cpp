@@ -17,7 +17,7 @@ std::string agreement(HostView<const std::uint8_t> got, HostView<const std::uint
                       const std::string& what) {
     const auto& shape = want.shape();
     if (got.shape() != shape)
-        fail(ErrorCode::internal, "{}: the result is {}, not {}; not timed", what, to_string(got.shape()),
+        fail(ErrorCode::internal, "{}: the result is {} instead of {}; not timed", what, to_string(got.shape()),
              to_string(shape));
     const int margin = tolerance.margin_px;
     int most = 0;
@@ -28,11 +28,11 @@ std::string agreement(HostView<const std::uint8_t> got, HostView<const std::uint
             most = std::max(most, error);
             squares += error * error;
         }
-    if (count == 0) fail(ErrorCode::internal, "{}: nothing is left to compare", what);
+    if (count == 0) fail(ErrorCode::internal, "{}: nothing is left to compare inside the margin", what);
     if (most == 0) return "equal";
     const double db = 10 * std::log10(255.0 * 255.0 * count / squares);
     if (most > tolerance.most && !(tolerance.least_db > 0 && db >= tolerance.least_db))
-        fail(ErrorCode::internal, "{}: bytes are up to {} off, {:.1f} dB; allowed: {} or {:.0f} dB; not timed", what,
+        fail(ErrorCode::internal, "{}: bytes are off by up to {}, {:.1f} dB; allowed: {} or {:.0f} dB; not timed", what,
              most, db, tolerance.most, tolerance.least_db);
     return fmt::format("up to {} off, {:.1f} dB", most, db);
 }

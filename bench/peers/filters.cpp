@@ -33,23 +33,24 @@ FilterPeers mean(int size) {
             .opencv = opencv_mean(size),
             .opencv_tolerance = {},
             .ffmpeg = {fmt::format("avgblur=sizeX={}", size / 2)},
-            .ffmpeg_tolerance = {.most = 2, .margin_px = size, .why = "avgblur cuts off what framewire rounds."},
+            .ffmpeg_tolerance = {.most = 2, .margin_px = size, .why = "avgblur truncates, framewire rounds."},
             .npp = npp::mean(size),
-            .npp_tolerance = {.most = 1, .margin_px = size / 2, .why = "NPP cuts off what framewire rounds."}};
+            .npp_tolerance = {.most = 1, .margin_px = size / 2, .why = "NPP truncates, framewire rounds."}};
 }
 
 FilterPeers gaussian(int size) {
-    return {.name = fmt::format("Gaussian {}", size),
-            .chain = fmt::format("gaussian={}", size),
-            .opencv = opencv_gaussian(size),
-            .opencv_tolerance = {.most = 1,
-                                 .least_db = 45,
-                                 .why = size <= 5 ? "OpenCV has weights of its own for sizes 3 and 5."
-                                                  : "OpenCV rounds its weights otherwise."},
-            .ffmpeg = {fmt::format("gblur=sigma={}", sigma_of(size))},
-            .ffmpeg_tolerance = {.least_db = 30, .margin_px = size, .why = "gblur is recursive and has no end."},
-            .npp = npp::gaussian(size),
-            .npp_tolerance = {.most = 1, .least_db = 45, .margin_px = size / 2, .why = "NPP's weights are floats."}};
+    return {
+        .name = fmt::format("Gaussian {}", size),
+        .chain = fmt::format("gaussian={}", size),
+        .opencv = opencv_gaussian(size),
+        .opencv_tolerance = {.most = 1,
+                             .least_db = 45,
+                             .why = size <= 5 ? "OpenCV has its own weights for sizes 3 and 5."
+                                              : "OpenCV rounds its weights differently."},
+        .ffmpeg = {fmt::format("gblur=sigma={}", sigma_of(size))},
+        .ffmpeg_tolerance = {.least_db = 30, .margin_px = size, .why = "gblur is recursive, with infinite support."},
+        .npp = npp::gaussian(size),
+        .npp_tolerance = {.most = 1, .least_db = 45, .margin_px = size / 2, .why = "NPP's weights are floats."}};
 }
 
 FilterPeers median(int size) {
@@ -100,10 +101,10 @@ FilterPeers scale(const char* name, const char* share, const char* method, HostS
     return {.name = name,
             .chain = fmt::format("scale={0}:{0}:{1}", share, method),
             .opencv = std::move(opencv),
-            .opencv_tolerance = {.most = 1, .why = "OpenCV rounds its weights otherwise."},
+            .opencv_tolerance = {.most = 1, .why = "OpenCV rounds its weights differently."},
             .ffmpeg = {fmt::format("scale={{w}}:{{h}}:flags={}+accurate_rnd+full_chroma_int+full_chroma_inp", method),
                        "bgr24", "bgr24"},
-            .ffmpeg_tolerance = {.least_db = 35, .why = "FFmpeg goes from BGR to BGR through YUV."},
+            .ffmpeg_tolerance = {.least_db = 35, .why = "FFmpeg converts BGR to YUV and back."},
             .npp = std::move(npp),
             .npp_tolerance = {.most = 1, .least_db = npp_db, .why = "NPP's weights are floats."}};
 }
@@ -119,45 +120,46 @@ FilterPeers text() {
     return {.name = "text",
             .chain = fmt::format("text={}:x=40:y=40:size=48:font='{}'", words, font),
             .opencv = opencv_text(words, 40, 40, 48),
-            .opencv_tolerance = {.least_db = 18, .why = "OpenCV has faces of its own, made of strokes."},
+            .opencv_tolerance = {.least_db = 18, .why = "OpenCV has its own fonts, made of strokes."},
             .ffmpeg = {font.empty() ? std::string()
                                     : fmt::format("drawtext=text={}:x=40:y=40:fontsize=48:fontcolor=white:fontfile={}",
                                                   words, font),
                        "bgr24", "bgr24"},
-            .ffmpeg_tolerance = {.least_db = 18, .why = "drawtext puts its lines elsewhere."},
+            .ffmpeg_tolerance = {.least_db = 18, .why = "drawtext places its lines differently."},
             .npp = {},
             .npp_tolerance = {}};
 }
 
 std::vector<FilterPeers> others() {
-    return {{.name = "gray",
-             .chain = "gray:channels=1",
-             .opencv = opencv_gray(),
-             .opencv_tolerance = {},
-             .ffmpeg = {"scale=out_range=full:flags=accurate_rnd", "bgr24", "gray"},
-             .ffmpeg_tolerance = {.most = 2, .why = "FFmpeg rounds its weights otherwise."},
-             .npp = npp::gray(),
-             .npp_tolerance = {.most = 1, .why = "NPP cuts off what framewire rounds."}},
-            {.name = "binarize, Otsu",
-             .chain = "binarize=otsu",
-             .opencv = opencv_otsu(),
-             .opencv_tolerance = {},
-             .ffmpeg = {},
-             .ffmpeg_tolerance = {},
-             .npp = {},
-             .npp_tolerance = {}},
-            {.name = "mosaic 32",
-             .chain = "mosaic=32",
-             .opencv = opencv_mosaic(32),
-             .opencv_tolerance = {.least_db = 25, .why = "OpenCV stretches cells where a side is no multiple of them."},
-             .ffmpeg = {"pixelize=w=32:h=32"},
-             .ffmpeg_tolerance = {.most = 1, .why = "pixelize cuts off what framewire rounds."},
-             .npp = {},
-             .npp_tolerance = {}},
-            scale("resize to half, area", "50%", "area", opencv_area(), npp::area(), 40),
-            scale("resize to 3/2, bilinear", "150%", "bilinear", opencv_bilinear(), npp::bilinear(), 40),
-            text(),
-            convolve_3x3()};
+    return {
+        {.name = "gray",
+         .chain = "gray:channels=1",
+         .opencv = opencv_gray(),
+         .opencv_tolerance = {},
+         .ffmpeg = {"scale=out_range=full:flags=accurate_rnd", "bgr24", "gray"},
+         .ffmpeg_tolerance = {.most = 2, .why = "FFmpeg rounds its weights differently."},
+         .npp = npp::gray(),
+         .npp_tolerance = {.most = 1, .why = "NPP truncates, framewire rounds."}},
+        {.name = "binarize, Otsu",
+         .chain = "binarize=otsu",
+         .opencv = opencv_otsu(),
+         .opencv_tolerance = {},
+         .ffmpeg = {},
+         .ffmpeg_tolerance = {},
+         .npp = {},
+         .npp_tolerance = {}},
+        {.name = "mosaic 32",
+         .chain = "mosaic=32",
+         .opencv = opencv_mosaic(32),
+         .opencv_tolerance = {.least_db = 25, .why = "OpenCV stretches cells if they do not divide the side evenly."},
+         .ffmpeg = {"pixelize=w=32:h=32"},
+         .ffmpeg_tolerance = {.most = 1, .why = "pixelize truncates, framewire rounds."},
+         .npp = {},
+         .npp_tolerance = {}},
+        scale("resize to half, area", "50%", "area", opencv_area(), npp::area(), 40),
+        scale("resize to 3/2, bilinear", "150%", "bilinear", opencv_bilinear(), npp::bilinear(), 40),
+        text(),
+        convolve_3x3()};
 }
 
 // The output of the chain's only filter for each frame, and its reference.

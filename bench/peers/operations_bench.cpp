@@ -87,7 +87,7 @@ void bench_operations(Session& session) {
     if (FRAMEWIRE_OPENCV || FRAMEWIRE_FFMPEG)
         bench_cpu(session, filters);
     else
-        fmt::print("CPU: this build has neither OpenCV nor FFmpeg, so that there are no peers\n");
+        fmt::print("CPU: this build has neither OpenCV nor FFmpeg, so there are no peers\n");
     if (session.gpu()) bench_gpu(session, filters);
 }
 

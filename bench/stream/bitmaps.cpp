@@ -27,16 +27,18 @@ std::vector<std::uint8_t> compress(std::span<const std::uint8_t> bytes) {
 std::vector<std::uint8_t> expand(std::span<const std::uint8_t> compressed, std::size_t size) {
     std::vector<std::uint8_t> out(size);
     if (ZSTD_decompress(out.data(), size, compressed.data(), compressed.size()) != size)
-        fail(ErrorCode::internal, "zstd gives other bytes than it was given");
+        fail(ErrorCode::internal, "zstd did not restore the original bytes");
     return out;
 }
 
 #else
 
 bool has_zstd() { return false; }
-std::vector<std::uint8_t> compress(std::span<const std::uint8_t>) { fail(ErrorCode::config, "a build without zstd"); }
+std::vector<std::uint8_t> compress(std::span<const std::uint8_t>) {
+    fail(ErrorCode::config, "this build has no zstd support");
+}
 std::vector<std::uint8_t> expand(std::span<const std::uint8_t>, std::size_t) {
-    fail(ErrorCode::config, "a build without zstd");
+    fail(ErrorCode::config, "this build has no zstd support");
 }
 
 #endif

@@ -83,9 +83,9 @@ void bench_bound(Session& session) {
     const int width = std::min(shape.width, window_width), height = std::min(shape.height, window_height);
     const auto window = part_of(film, (shape.width - width) / 2, (shape.height - height) / 2, width, height, -1);
     const auto gray = part_of(film, 0, 0, shape.width, shape.height, shape.channels / 2);
-    fmt::print("\n{}x{}, {} channels, {} frames: all bytes within the threshold, of every way below\n", shape.width,
-               shape.height, shape.channels, film.frames.size());
-    fmt::print("{:<28} {:>6} {:>10} {:>8} {:>12} {:>10}\n", "", "ways", "reach it", "frames", "MB compared", "MB sent");
+    fmt::print("\n{}x{}, {} channels, {} frames: all bytes within the threshold, in every configuration below\n",
+               shape.width, shape.height, shape.channels, film.frames.size());
+    fmt::print("{:<28} {:>6} {:>10} {:>8} {:>12} {:>10}\n", "", "runs", "reach it", "frames", "MB compared", "MB sent");
     auto& executor = session.cpu();
     const int stride = session.quick() ? quick_stride : 1;
     const auto row = [&](const std::string& name, auto&& runs) {

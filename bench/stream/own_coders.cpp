@@ -15,7 +15,7 @@ namespace own_coders {
 void require_same(const HostImage& viewer, const HostImage& reference, const char* coder) {
     if (std::memcmp(viewer.view().data(), reference.view().data(),
                     static_cast<std::size_t>(reference.shape().frame_bytes())) != 0)
-        fail(ErrorCode::internal, "{}: a viewer holds another picture than the encoder", coder);
+        fail(ErrorCode::internal, "{}: the viewer's picture differs from the encoder's", coder);
 }
 
 /// Codes a film by changes: encode(changes, bytes) appends the changes of a frame, decode(bytes, viewer) applies them;

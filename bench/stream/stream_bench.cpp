@@ -80,7 +80,7 @@ Found find_corrected(const Film& film, int threshold, bool full_chroma) {
         const X264 settings{static_cast<double>(rate_factor), full_chroma};
         auto coded = code_x264_corrected(film, settings, threshold);
         if (!coded) return {};
-        if (coded->largest_error > threshold) fail(ErrorCode::internal, "x264 with corrections is beyond the bound");
+        if (coded->largest_error > threshold) fail(ErrorCode::internal, "x264 with corrections exceeds the bound");
         if (total(coded) < total(best.coded)) best = {settings, std::move(coded)};
     }
     return best;
@@ -130,8 +130,8 @@ void bench_film(Session& session, const Film& film, const std::string& content) 
     const auto& shape = film.shape;
     fmt::print("\n{}x{}, {} frames, threshold {}, {}\n", shape.width, shape.height, film.frames.size(), threshold,
                content);
-    fmt::print("{:<44} {:>9} {:>10} {:>7} {:>7} {:>9} {:>9}\n", "bytes; processor time in ms per step", "picture",
-               "per step", "error", "dB", "encode", "decode");
+    fmt::print("{:<44} {:>9} {:>10} {:>7} {:>7} {:>9} {:>9}\n", "bytes; CPU time in ms per step", "picture", "per step",
+               "error", "dB", "encode", "decode");
     const auto is_wanted = [&](const std::string& coder) { return session.wants(coder); };
     std::vector<Row> rows;
     const auto show = [&](const std::string& line, const std::string& coder, const std::optional<Coded>& coded) {
@@ -148,7 +148,7 @@ void bench_film(Session& session, const Film& film, const std::string& content) 
     for (int effort = 0; effort <= 2; ++effort)
         row(fmt::format("framewire bounded, effort {}", effort), [&] {
             const auto coded = code_bounded(film, threshold, effort);
-            if (coded.largest_error > threshold) fail(ErrorCode::internal, "bounded is beyond its bound");
+            if (coded.largest_error > threshold) fail(ErrorCode::internal, "bounded exceeds its bound");
             if (effort == 1) bounded_psnr = coded.psnr();
             return std::optional(coded);
         });

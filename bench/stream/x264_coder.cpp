@@ -26,7 +26,7 @@ namespace framewire::bench {
 namespace x264_coder {
 
 void check(int status, const char* what) {
-    if (status < 0) fail(ErrorCode::internal, "x264: {} fails ({})", what, status);
+    if (status < 0) fail(ErrorCode::internal, "x264: {} failed ({})", what, status);
 }
 
 /// Describes a frame as full range and BT.601, with which the conversion loses little.
@@ -139,7 +139,8 @@ std::optional<Coded> code_x264(const Film& film, const X264& settings) {
         if (frame < film.frames.size()) coded.score(film.frames[frame].view(), std::as_const(seen).view());
         ++frame;
     });
-    if (frame != film.frames.size()) fail(ErrorCode::internal, "x264: {} frames came back", frame);
+    if (frame != film.frames.size())
+        fail(ErrorCode::internal, "x264: the number of decoded frames is wrong: {}", frame);
     return coded;
 }
 
@@ -159,7 +160,8 @@ std::optional<Coded> code_x264_corrected(const Film& film, const X264& settings,
         }
         ++frame;
     });
-    if (frame != film.frames.size()) fail(ErrorCode::internal, "x264: {} frames came back", frame);
+    if (frame != film.frames.size())
+        fail(ErrorCode::internal, "x264: the number of decoded frames is wrong: {}", frame);
     return coded;
 }
 

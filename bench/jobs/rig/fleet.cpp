@@ -53,7 +53,7 @@ std::int64_t check(const std::vector<network::ViewerReport>& reports) {
     auto fewest = std::numeric_limits<std::int64_t>::max();
     for (const auto& report : reports) {
         if (!report.errors.empty()) fail(ErrorCode::internal, "{}: {}", report.url, report.errors.front());
-        if (report.states == 0) fail(ErrorCode::internal, "{}: a viewer had no picture", report.url);
+        if (report.states == 0) fail(ErrorCode::internal, "{}: a viewer received no picture", report.url);
         fewest = std::min(fewest, report.states);
     }
     return fewest;
@@ -62,7 +62,7 @@ std::int64_t check(const std::vector<network::ViewerReport>& reports) {
 // Returns true if every camera has sent something. Throws Error{internal} if that takes too long.
 bool all_are_seen(const Served::Mark& mark, Clock::time_point since) {
     if (milliseconds(since, mark.at) > 1000 * longest_seconds_to_come)
-        fail(ErrorCode::internal, "the viewers had no pictures after {} s", longest_seconds_to_come);
+        fail(ErrorCode::internal, "the viewers received no pictures within {} s", longest_seconds_to_come);
     return std::ranges::all_of(mark.cameras, [](const auto& camera) { return camera.second.sent_bytes > 0; });
 }
 
@@ -91,7 +91,7 @@ FleetStatistics run_fleet(const Fleet& fleet) {
     const double watched_seconds = milliseconds_since(started) / 1000;
     if (crowd) figures.viewer_fps = static_cast<double>(fleet::check(crowd->reports())) / watched_seconds;
     if (const int error = largest_error(server.stop()); error > fleet::threshold)
-        fail(ErrorCode::internal, "a byte of a stream was off by {}, and {} are allowed", error, fleet::threshold);
+        fail(ErrorCode::internal, "a byte of a stream was off by {}; at most {} is allowed", error, fleet::threshold);
 
     const double seconds = milliseconds(before.at, after.at) / 1000;
     std::int64_t all = 0, fewest = std::numeric_limits<std::int64_t>::max();
@@ -100,7 +100,7 @@ FleetStatistics run_fleet(const Fleet& fleet) {
         all += made;
         fewest = std::min(fewest, made);
     }
-    if (all == 0) fail(ErrorCode::internal, "no camera made a frame in {:.1f} s", seconds);
+    if (all == 0) fail(ErrorCode::internal, "no camera produced a frame within {:.1f} s", seconds);
     figures.slowest_fps = static_cast<double>(fewest) / seconds;
     figures.held = static_cast<double>(fewest) >= 0.99 * fleet.fps * seconds - 1;
     const double busy_seconds = after.cpu_seconds - before.cpu_seconds;

@@ -17,7 +17,7 @@ Luma read_luma(const std::string& path) {
     while (std::getline(file, line)) {
         std::string frame(static_cast<std::size_t>(luma.header.picture_bytes()), '\0');
         if (!file.read(frame.data(), luma.header.picture_bytes()))
-            fail(ErrorCode::internal, "{} ends within a frame", path);
+            fail(ErrorCode::internal, "{} ends in the middle of a frame", path);
         frame.resize(static_cast<std::size_t>(pixels));
         if (luma.header.coding.full_range)
             for (auto& value : frame)

@@ -33,7 +33,8 @@ PipeCamera::PipeCamera(const MemoryFolder& folder, const Shape& shape, int fps)
       source_(fmt::format("raw:{}:size={}x{}:fps={}:format=bgr", path_, shape.width, shape.height, fps)),
       fps_(fps),
       log_(folder / "camera.log", shape, pipe_camera::frames_kept) {
-    if (::mkfifo(path_.c_str(), 0600) != 0) fail(ErrorCode::io, "no pipe {}: {}", path_, std::strerror(errno));
+    if (::mkfifo(path_.c_str(), 0600) != 0)
+        fail(ErrorCode::io, "cannot create the pipe {}: {}", path_, std::strerror(errno));
     HostImage still(shape);
     fill_scene(still.view(), 1);
     for (std::uint32_t scene = 0; scene < pipe_camera::scenes; ++scene) {

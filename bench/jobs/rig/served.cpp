@@ -26,7 +26,7 @@ double seconds_used(pid_t process) {
     clockid_t clock{};
     timespec used{};
     if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &used) != 0)
-        fail(ErrorCode::internal, "the server is gone");
+        fail(ErrorCode::internal, "the server is no longer running");
     return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
@@ -102,11 +102,11 @@ std::string Served::next_line() {
         }
         pollfd waiting{words_, POLLIN, 0};
         if (::poll(&waiting, 1, served::longest_silence_ms) == 0)
-            fail(ErrorCode::internal, "the server said nothing for a minute after: {}", said_);
+            fail(ErrorCode::internal, "the server has printed nothing for a minute; its last line: {}", said_);
         char piece[4096];
         const auto count = ::read(words_, piece, sizeof piece);
         if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) fail(ErrorCode::internal, "the server ended; it said: {}", said_);
+        if (count <= 0) fail(ErrorCode::internal, "the server exited; its last line: {}", said_);
         line_.append(piece, static_cast<std::size_t>(count));
     }
 }
@@ -127,7 +127,7 @@ std::string Served::status(const std::string& name) const {
     std::ifstream file(fmt::format("/proc/{}/status", process_));
     for (std::string line; std::getline(file, line);)
         if (line.starts_with(name + ":")) return line.substr(name.size() + 1);
-    fail(ErrorCode::internal, "the server is gone; it said: {}", said_);
+    fail(ErrorCode::internal, "the server is no longer running; its last line: {}", said_);
 }
 
 double Served::memory_mib() const { return std::stod(status("VmRSS")) / 1024; }
@@ -153,7 +153,7 @@ nlohmann::json Served::figures() {
     process_ = -1;
     constexpr int interrupted = 128 + SIGINT;
     if (!WIFEXITED(status) || (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != interrupted))
-        fail(ErrorCode::internal, "the server failed; it said: {}", line_.empty() ? said_ : line_);
+        fail(ErrorCode::internal, "the server failed; its last output: {}", line_.empty() ? said_ : line_);
     return nlohmann::json::parse(std::ifstream(stats_));
 }
 

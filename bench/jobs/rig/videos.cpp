@@ -21,10 +21,10 @@ double per_frame_us(const std::vector<ProgramUse>& uses, double ProgramUse::*wha
 }  // namespace videos
 
 bool has_video(const std::string& suite) {
-    const char* missing = !FRAMEWIRE_FFMPEG             ? "this build reads no compressed video"
-                          : !there_is_program("ffmpeg") ? "there is no program 'ffmpeg'"
+    const char* missing = !FRAMEWIRE_FFMPEG             ? "this build cannot read compressed video"
+                          : !there_is_program("ffmpeg") ? "the program 'ffmpeg' is not installed"
                                                         : nullptr;
-    if (missing) fmt::print("{}: left out, for {}\n", suite, missing);
+    if (missing) fmt::print("{}: skipped: {}\n", suite, missing);
     return !missing;
 }
 

@@ -50,7 +50,7 @@ std::string agreement_of(const Peer& peer, const codec::ChangesView<MemorySpace:
         const auto& at = peer.positions[index];
         if (at.y * shape.row_bytes() + at.x != changes.positions[index] ||
             peer.differences[index] != changes.differences[index])
-            fail(ErrorCode::internal, "change {} is not where or what OpenCV finds; not timed", index);
+            fail(ErrorCode::internal, "change {} differs from OpenCV's in position or value; not timed", index);
     }
     return fmt::format("equal, {:.1f} % of bytes", 100.0 * count / static_cast<double>(shape.bytes()));
 }
@@ -78,7 +78,7 @@ void hold_difference_contest(Session& session, const Setting& setting) {
                                agreement(peer.reference.view(), reference.view(), {}, "OpenCV's reference");
                                return text;
                            },
-                           "OpenCV has no call that gathers differences: that is a loop of ours."});
+                           "OpenCV has no function that gathers differences, so the benchmark does it in a loop."});
 #endif
     // Factor 2: both the frame and the reference are read.
     hold_contest(session, setting, "difference", 2.0 * static_cast<double>(shape.bytes()), std::move(contestants));

@@ -22,7 +22,7 @@ std::string agreement_of(const std::vector<float>& peer, const HogView<const flo
                          const HogParameters& parameters) {
     const auto& shape = own.shape();
     if (peer.size() != static_cast<std::size_t>(shape.count()))
-        fail(ErrorCode::internal, "OpenCV gives {} values, framewire {}", peer.size(), shape.count());
+        fail(ErrorCode::internal, "OpenCV returns {} values, framewire {}", peer.size(), shape.count());
     double product = 0, own_square = 0, peer_square = 0;
     const auto* value = peer.data();
     for (int column = 0; column < shape.columns; ++column)
@@ -38,7 +38,8 @@ std::string agreement_of(const std::vector<float>& peer, const HogView<const flo
                     }
     const double likeness = product / std::sqrt(own_square * peer_square);
     if (!(likeness >= least_likeness))
-        fail(ErrorCode::internal, "OpenCV's descriptor has a cosine of {:.3f} with framewire's; allowed: {}", likeness,
+        fail(ErrorCode::internal,
+             "the cosine of OpenCV's descriptor and framewire's is {:.3f}; at least {} is required", likeness,
              least_likeness);
     return fmt::format("cosine {:.3f}", likeness);
 }
@@ -80,7 +81,7 @@ void hold_hog_contest(Session& session, const Setting& setting) {
                                    descriptors, HogView<const float, MemorySpace::host>(own.data(), out_shape),
                                    parameters);
                            },
-                           "OpenCV takes the steepest of three channels where framewire takes gray."});
+                           "OpenCV uses the channel with the steepest gradient, framewire uses gray."});
 #endif
     hold_contest(session, setting, "HOG", static_cast<double>(shape.bytes()) + static_cast<double>(out_shape.bytes()),
                  std::move(contestants));

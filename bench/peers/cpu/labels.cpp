@@ -60,11 +60,11 @@ std::string agreement_of(const std::vector<Found>& got, const std::vector<Found>
     for (std::size_t index = 0; index < want.size(); ++index) {
         for (std::size_t side = 0; side < 4; ++side)
             if (std::abs(got[index][side] - want[index][side]) > box_px)
-                fail(ErrorCode::internal, "box {} of {} is not OpenCV's; not timed", index, want.size());
+                fail(ErrorCode::internal, "box {} of {} differs from OpenCV's; not timed", index, want.size());
         furthest = std::max(furthest, std::abs(static_cast<double>(got[index][4]) / want[index][4] - 1));
     }
     if (!(furthest <= area_share))
-        fail(ErrorCode::internal, "areas are up to {:.2f} % from OpenCV's; not timed", 100 * furthest);
+        fail(ErrorCode::internal, "areas differ from OpenCV's by up to {:.2f} %; not timed", 100 * furthest);
     return fmt::format("{} found, areas within {:.2f} %", want.size(), 100 * furthest);
 }
 #endif
@@ -102,7 +102,7 @@ void hold_labels_contest(Session& session, const Setting& setting) {
              peer.run({shape.height, shape.width, CV_8UC1, mask.data()});
          },
          [&] { return agreement_of(peer.sorted(1), sorted(lists.lists().components, lists.lists().found[0]), 0, 0); },
-         "OpenCV's masks have a byte per pixel, framewire's a bit."});
+         "OpenCV's masks have one byte per pixel, framewire's one bit."});
 #endif
     const double bytes = static_cast<double>(bit_mask_bytes(shape)) + 4.0 * static_cast<double>(shape.bytes());
     hold_contest(session, setting, "labels with boxes", bytes, std::move(contestants));
@@ -129,21 +129,20 @@ void hold_objects_contest(Session& session, const Setting& setting) {
     blur(room);
     blurred.copyTo(background);
     Peer peer;
-    contestants.push_back({"OpenCV",
-                           [&](int turn) {
-                               blur(setting.frame(setting.at(turn)));
-                               cv::absdiff(blurred, background, mask);
-                               cv::threshold(mask, mask, parameters.threshold, 255, cv::THRESH_BINARY);
-                               cv::morphologyEx(mask, mask, cv::MORPH_CLOSE, kernel);
-                               peer.run(mask);
-                           },
-                           [&] {
-                               const auto found = detector.fetch().of_frame();
-                               return agreement_of(peer.sorted(parameters.min_area),
-                                                   sorted(found.data(), std::ssize(found)), 2, 0.01);
-                           },
-                           "OpenCV rounds the Gaussian's weights otherwise: single pixels are on the other side of the "
-                           "threshold."});
+    contestants.push_back(
+        {"OpenCV",
+         [&](int turn) {
+             blur(setting.frame(setting.at(turn)));
+             cv::absdiff(blurred, background, mask);
+             cv::threshold(mask, mask, parameters.threshold, 255, cv::THRESH_BINARY);
+             cv::morphologyEx(mask, mask, cv::MORPH_CLOSE, kernel);
+             peer.run(mask);
+         },
+         [&] {
+             const auto found = detector.fetch().of_frame();
+             return agreement_of(peer.sorted(parameters.min_area), sorted(found.data(), std::ssize(found)), 2, 0.01);
+         },
+         "OpenCV rounds the Gaussian's weights differently, so a few pixels fall on the other side of the threshold."});
 #endif
     const auto bytes = static_cast<double>(shape.bytes() + shape.with_channels(1).bytes());
     hold_contest(session, setting, "moving objects", bytes, std::move(contestants));

@@ -65,10 +65,12 @@ void hold_to_yuv_contest(Session& session, const Setting& setting) {
         {.name = "BGR to YUV 4:2:0",
          .own = [&](auto from, auto to) { conversion.run(from, HostYuv<std::uint8_t>(to.data(), info)); },
          .opencv = opencv_to_yuv(),
-         .opencv_tolerance = {.least_db = 30, .why = "OpenCV takes the chroma of one pixel of four."},
+         .opencv_tolerance = {.least_db = 30, .why = "OpenCV takes the chroma of one pixel in four."},
          .ffmpeg = {std::string("scale=in_range=full:out_range=limited:out_color_matrix=bt601:") + flags, "bgr24",
                     "yuv420p"},
-         .ffmpeg_tolerance = {.most = 2, .least_db = 40, .why = "FFmpeg weighs the pixels around chroma otherwise."}},
+         .ffmpeg_tolerance = {.most = 2,
+                              .least_db = 40,
+                              .why = "FFmpeg weights the pixels around a chroma sample differently."}},
         [&](int at) { return setting.frame(at); }, planes_of(frame));
 }
 
@@ -86,10 +88,10 @@ void hold_from_yuv_contest(Session& session, const Setting& setting) {
         {.name = "YUV 4:2:0 to BGR",
          .own = [&](auto from, auto to) { conversion.run(HostYuv<std::uint8_t>(from.data(), info), to); },
          .opencv = opencv_from_yuv(),
-         .opencv_tolerance = {.least_db = 30, .why = "OpenCV repeats chroma where framewire interpolates it."},
+         .opencv_tolerance = {.least_db = 30, .why = "OpenCV repeats chroma samples, framewire interpolates them."},
          .ffmpeg = {std::string("scale=in_range=limited:out_range=full:in_color_matrix=bt601:") + flags, "yuv420p",
                     "bgr24"},
-         .ffmpeg_tolerance = {.most = 2, .least_db = 35, .why = "FFmpeg takes chroma to be sited otherwise."}},
+         .ffmpeg_tolerance = {.most = 2, .least_db = 35, .why = "FFmpeg assumes a different chroma siting."}},
         [&](int at) { return planes.view().frames(at, 1); }, frame);
 }
 

@@ -32,7 +32,7 @@ std::string agreement_of(const std::vector<std::uint32_t>& got, const std::vecto
     }
     const double share = static_cast<double>(differing) / static_cast<double>(pixels);
     if (!(share <= differing_share))
-        fail(ErrorCode::internal, "{:.1f} % of what NPP labels is in other regions than framewire's; not timed",
+        fail(ErrorCode::internal, "NPP assigns {:.1f} % of the pixels to other regions than framewire; not timed",
              100 * share);
     return differing == 0 ? fmt::format("equal, {} found", names.size())
                           : fmt::format("{} found, {:.3f} % of their pixels in others", names.size(), 100 * share);
@@ -92,7 +92,7 @@ void hold_labels_contest(Session& session, GpuSetting& setting) {
              stream.synchronize();
              return agreement_of(got, want);
          },
-         "NPP gives labels alone, from masks of a byte per pixel."}};
+         "NPP returns only labels, from masks of one byte per pixel."}};
     for (const auto& contestant : contestants) contestant.run(0);
     stream.synchronize();
     const double bytes = static_cast<double>(bit_mask_bytes(frame)) + 4.0 * static_cast<double>(pixels);

@@ -63,7 +63,7 @@ DynamicLibrary library(const char* part) {
             } catch (const Error& error) {
                 complaint = complaint.empty() ? error.what() : complaint;
             }
-    fail(ErrorCode::config, "NPP is not here: {}", complaint);
+    fail(ErrorCode::config, "NPP is not available: {}", complaint);
 }
 
 template <class Function>
@@ -72,7 +72,7 @@ std::add_pointer_t<Function> function(const char* part, const char* name) {
 }
 
 void check(int status, const char* what) {
-    if (status < 0) fail(ErrorCode::internal, "NPP's {} fails with status {}", what, status);
+    if (status < 0) fail(ErrorCode::internal, "NPP's {} failed with status {}", what, status);
 }
 
 // Returns NPP's context for the current GPU, without a stream, which each call sets.
@@ -81,7 +81,7 @@ Context context_of_gpu() {
     int shared = 0;
     const auto ask = [&](int& value, cudaDeviceAttr attribute) {
         if (cudaDeviceGetAttribute(&value, attribute, context.device) != cudaSuccess)
-            fail(ErrorCode::internal, "the GPU does not say attribute {}", static_cast<int>(attribute));
+            fail(ErrorCode::internal, "cannot query attribute {} of the GPU", static_cast<int>(attribute));
     };
     if (cudaGetDevice(&context.device) != cudaSuccess) fail(ErrorCode::config, "there is no GPU");
     ask(context.multiprocessors, cudaDevAttrMultiProcessorCount);
@@ -173,7 +173,7 @@ Step mean(int size) {
 Step gaussian(int size) {
     return [=](const Shape& in, const Shape&, const cuda::Stream& stream) -> DeviceStep {
         if (step_of(in) % 8 != 0)
-            fail(ErrorCode::config, "NPP's Gaussian takes no dense rows of {} bytes: they are not aligned to 8",
+            fail(ErrorCode::config, "NPP's Gaussian does not support dense rows of {} bytes: they are not aligned to 8",
                  step_of(in));
         const double sigma = 0.3 * ((size - 1) * 0.5 - 1) + 0.8;
         std::vector<float> weights;
@@ -244,7 +244,7 @@ Step dilate(const std::vector<std::uint8_t>&, int) { return {}; }
 Step erode(const std::vector<std::uint8_t>&, int) { return {}; }
 Step area() { return {}; }
 Step bilinear() { return {}; }
-Labels labels(const Shape&, const cuda::Stream&) { fail(ErrorCode::config, "this build is without CUDA"); }
+Labels labels(const Shape&, const cuda::Stream&) { fail(ErrorCode::config, "this build has no CUDA support"); }
 #endif
 
 }  // namespace framewire::bench::npp
