@@ -43,7 +43,7 @@ Summary distance_reference(HostView<const std::uint8_t> a, HostView<const std::u
     return sum;
 }
 
-TEST(BoundedPacker, ViewersSeeTheReferenceWithinTheThreshold) {
+TEST(BoundedPacker, ViewersMatchTheReferenceAndStayWithinTheThreshold) {
     for (const int channels : {1, 3})
         for (const auto& shape : kit::small_shapes(channels))
             for (const auto& layout : kit::layouts())
@@ -76,7 +76,7 @@ TEST(BoundedPacker, ViewersSeeTheReferenceWithinTheThreshold) {
 }
 
 // Each frame is within its own threshold, independently of the thresholds before it.
-TEST(BoundedPacker, UsesTheThresholdOfEachFrame) {
+TEST(BoundedPacker, AppliesThePerFrameThreshold) {
     const Shape shape{1, 70, 131, 3};
     BoundedPacker packer(shape, 1);
     Unpacker unpacker(shape);
@@ -99,7 +99,7 @@ TEST(BoundedPacker, UsesTheThresholdOfEachFrame) {
     }
 }
 
-TEST(BoundedPacker, PacksTheSameBytesForEveryNumberOfThreads) {
+TEST(BoundedPacker, OutputDoesNotDependOnTheNumberOfThreads) {
     const Shape shape{1, 150, 210, 3};
     const ThreadPool one(1), three(3);
     std::optional<Bytes> want;
@@ -205,7 +205,7 @@ TEST(BoundedPacker, RejectsBrokenDeltaFramesAndKeepsTheReference) {
     EXPECT_GT(refused, 0);
 }
 
-TEST(Quantizer, TakesTheFewestStepsToReachTheThreshold) {
+TEST(Quantizer, UsesTheFewestStepsThatMeetTheThreshold) {
     for (const int threshold : {0, 1, 2, 3, 4, 8, 20, 127, 254})
         for (int size = 0; size < Quantizer::sizes; ++size) {
             const Quantizer quantizer(threshold, size);

@@ -26,9 +26,9 @@ const ParameterFields<EncoderParameters>& encoder_fields() {
                         {.name = "threshold", .help = "send bytes that differ by more than this", .maximum = 254}),
         parameter_field(
             &EncoderParameters::mode, mode_names,
-            {.name = "mode", .help = "exact: sent bytes arrive exactly; lossless: threshold 0; bounded: fewest bytes"}),
+            {.name = "mode", .help = "exact: sent bytes are exact; lossless: threshold 0; bounded: smallest stream"}),
         parameter_field(&EncoderParameters::effort,
-                        {.name = "effort", .help = "effort of the motion search in mode bounded", .maximum = 2}),
+                        {.name = "effort", .help = "motion search effort in bounded mode", .maximum = 2}),
     };
     return fields;
 }
@@ -39,7 +39,7 @@ Encoder::Encoder(EncoderParameters parameters, const Shape& shape, Executor& exe
     : parameters_(parameters), shape_(shape), executor_(&executor) {
     validate(shape, "the encoder's frame");
     codec::validate(parameters, "the encoder");
-    if (parameters.mode == Mode::bounded) fail(ErrorCode::usage, "mode bounded has no list of changes");
+    if (parameters.mode == Mode::bounded) fail(ErrorCode::usage, "bounded mode has no list of changes");
     workspace_ =
         BackendBuffer(executor.backend() == Backend::cpu
                           ? static_cast<std::size_t>(CpuChunks(shape).per_frame * shape.frames) * sizeof(Summary)

@@ -58,7 +58,7 @@ void require_equal(const codec::ChangesView<MemorySpace::host>& got, const codec
         if (a.count != b.count || a.max_error != b.max_error || a.squared_error != b.squared_error ||
             std::memcmp(got.positions + stream * got.capacity, want.positions, a.count * sizeof(std::uint32_t)) != 0 ||
             std::memcmp(got.differences + stream * got.capacity, want.differences, a.count) != 0)
-            fail(ErrorCode::internal, "{}: stream {} is not the reference's; not timed", operation, stream);
+            fail(ErrorCode::internal, "{}: stream {} differs from the reference; not timed", operation, stream);
     }
 }
 
@@ -105,7 +105,7 @@ void bench_cpu(Session& session, double share, bool scattered) {
         require_equal(changes.view(), moments.want[moment].view(), operation);
         peer();
         if (peer_changes.view().summaries[0].count != moments.want[peer_moment].view().summaries[0].count)
-            fail(ErrorCode::internal, "the plain loop finds another count; not timed");
+            fail(ErrorCode::internal, "the plain loop found a different count; not timed");
     }
     const auto timings = session.time_cpu({run, peer});
     session.add({"delta", operation, "framewire cpu", timings[0], moments.bytes_per_frame(),
@@ -193,7 +193,7 @@ void bench_packing(Session& session, Executor& executor) {
     };
     for (int turn = 0; turn < 4; ++turn) {
         turn < 2 ? all_in() : by_list();
-        if (scratch != changes[moment]) fail(ErrorCode::internal, "what was compared is packed otherwise; not timed");
+        if (scratch != changes[moment]) fail(ErrorCode::internal, "the packers produced different bytes; not timed");
         read();
         Session::require_equal(held.view(), reference.view(), "unpacking what was compared");
     }
@@ -251,7 +251,7 @@ void bench_gpu_packing(Session& session) {
         cuda::download(packed.begins, ends, sizeof(ends), stream);
         cuda::download(packed.bytes, got.data(), got.size(), stream);
         stream.synchronize();
-        if (ends[1] != want.size() || got != want) fail(ErrorCode::internal, "the GPU packed other bytes");
+        if (ends[1] != want.size() || got != want) fail(ErrorCode::internal, "the GPU packed different bytes");
     };
     std::vector<std::uint8_t> want;
     on_cpu.pack_first(moments.images[0].view(), held.view(), threshold, want);

@@ -176,7 +176,7 @@ void check_case(Backend backend, const Shape& shape, kit::Layout layout, Motion 
 using DeltaTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(DeltaTest);
 
-TEST_P(DeltaTest, EqualsTheReferenceOnEveryShapeAndMotion) {
+TEST_P(DeltaTest, EqualsTheReferenceForEveryShapeAndMotion) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         for (const int channels : {1, 3})
@@ -224,7 +224,7 @@ TEST_P(DeltaTest, StaysWithinTheThresholdOverManyFrames) {
 }
 
 // A lower threshold sends the changes that a higher one withheld. A higher threshold leaves R unchanged.
-TEST_P(DeltaTest, UsesTheThresholdOfEachFrame) {
+TEST_P(DeltaTest, AppliesThePerFrameThreshold) {
     const Shape shape{2, 33, 65, 3};
     auto& executor = kit::executor(GetParam());
     Encoder encoder({.threshold = 20}, shape, executor);

@@ -91,7 +91,7 @@ TEST(ExactPacker, PacksTheSameBytesAsEncoderAndPacker) {
 }
 
 // Tests frames with several strips per row and a partial last block, with and without a pool.
-TEST(ExactPacker, PacksTheSameBytesOnSeveralThreads) {
+TEST(ExactPacker, OutputDoesNotDependOnTheNumberOfThreads) {
     for (const int channels : {1, 3})
         for (const int threads : {1, 2, 16})
             for (const Shape& shape : {Shape{1, 70, 1300, channels}, Shape{1, 200, 64 * 17, channels},

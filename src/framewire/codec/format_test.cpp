@@ -151,7 +151,7 @@ Stream read(const fs::path& path) {
 class Vectors : public testing::TestWithParam<Recipe> {
 protected:
     void SetUp() override {
-        FRAMEWIRE_NEEDS(fs::is_directory(vectors), "no streams to read: they lie with the sources");
+        FRAMEWIRE_NEEDS(fs::is_directory(vectors), "no streams to read: they are stored in the source tree");
         if (std::getenv("FRAMEWIRE_WRITE_VECTORS")) write(make(GetParam()), path_of(GetParam().name));
     }
 };
@@ -174,8 +174,8 @@ TEST_P(Vectors, MatchTheCurrentEncoders) {
     const auto stream = read(path_of(GetParam().name));
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& name) {
         EXPECT_EQ(make(GetParam()), stream) << name
-                                            << ": the packed form has changed; where that is meant, the first "
-                                               "lines of this file say how vectors are made again";
+                                            << ": the packed format has changed; if this is intended, the first lines "
+                                               "of this file say how to regenerate the vectors";
     });
 }
 
@@ -186,8 +186,8 @@ INSTANTIATE_TEST_SUITE_P(All, Vectors, testing::ValuesIn(recipes()), [](const au
     return name;
 });
 
-TEST(VectorFiles, ContainBlocksInRuns) {
-    FRAMEWIRE_NEEDS(fs::is_directory(vectors), "no streams to read: they lie with the sources");
+TEST(VectorFiles, ContainRunCodedBlocks) {
+    FRAMEWIRE_NEEDS(fs::is_directory(vectors), "no streams to read: they are stored in the source tree");
     for (const auto& recipe : recipes()) {
         if (recipe.name.find("runs") == std::string::npos) continue;
         const auto stream = read(path_of(recipe.name));
@@ -208,8 +208,8 @@ TEST(VectorFiles, ContainBlocksInRuns) {
     }
 }
 
-TEST(VectorFiles, MatchTheTestedVectors) {
-    FRAMEWIRE_NEEDS(fs::is_directory(vectors), "no streams to read: they lie with the sources");
+TEST(VectorFiles, AreExactlyTheTestedVectors) {
+    FRAMEWIRE_NEEDS(fs::is_directory(vectors), "no streams to read: they are stored in the source tree");
     std::set<fs::path> wanted, found;
     for (const auto& recipe : recipes()) wanted.insert(path_of(recipe.name));
     for (const auto& entry : fs::recursive_directory_iterator(vectors))

@@ -115,7 +115,7 @@ void append_packed(const PackedHead& head, std::span<const CodedBlock> coded, in
 void validate_one_frame(const Shape& shape, const char* what) {
     validate(shape, what);
     if (shape.frames != 1)
-        fail(ErrorCode::usage, "{} is a batch of {}; each stream must be packed separately", what, shape.frames);
+        fail(ErrorCode::usage, "{} is a batch of {} frames; each stream must be packed separately", what, shape.frames);
 }
 
 void validate_packed_threshold(int threshold) {
@@ -399,14 +399,14 @@ struct Unpacker::State {
     PackedHead open(std::span<const std::uint8_t> bytes, BlockSet* to_leave_out) {
         forget();
         if (to_leave_out && to_leave_out->size() != static_cast<std::size_t>(grid.count()))
-            fail(ErrorCode::usage, "there are {} block marks, but the frame has {} blocks", to_leave_out->size(),
+            fail(ErrorCode::usage, "the block set has {} entries, but the frame has {} blocks", to_leave_out->size(),
                  grid.count());
-        if (bytes.size() < PackedHead::bytes) broken("it ends within its header");
+        if (bytes.size() < PackedHead::bytes) broken("the header is truncated");
         const PackedHead head{static_cast<Kind>(bytes[0]), bytes[1]};
-        if (head.threshold > PackedHead::max_threshold) broken("its threshold is 255");
+        if (head.threshold > PackedHead::max_threshold) broken("the threshold is 255");
         if (!read_directory(bytes.subspan(PackedHead::bytes), grid.count(), coded)) {
             coded.clear();
-            broken("its blocks are inconsistent");
+            broken("the block directory is invalid");
         }
         std::fill_n(parts.begin(), coded.size(), PartSet{0});
         left_out = to_leave_out;
@@ -532,7 +532,7 @@ struct Unpacker::State {
         // The two messages distinguish a broken block from a frame of the wrong kind.
         const bool of_changes =
             head.kind == Kind::changes || head.kind == Kind::prediction || head.kind == Kind::blocks;
-        broken(of_changes ? "a block's changes are invalid" : "changes are missing");
+        broken(of_changes ? "the changes of a block are invalid" : "a delta frame was expected");
     }
 
     bool apply(const PackedHead& head, HostView<std::uint8_t> reference) {
@@ -569,8 +569,8 @@ struct Unpacker::State {
                 return true;
             });
         coded.clear();
-        if (!all) broken("a keyframe does not have all its blocks");
-        if (!whole) broken("a keyframe's block is invalid");
+        if (!all) broken("a block of the keyframe is missing");
+        if (!whole) broken("a block of the keyframe is invalid");
     }
 };
 

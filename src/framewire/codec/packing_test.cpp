@@ -39,7 +39,7 @@ struct Step {
     }
 };
 
-TEST(Packing, RoundTripsOnEveryShapeAndLayout) {
+TEST(Packing, RoundTripsForEveryShapeAndLayout) {
     for (const int channels : {1, 3})
         for (const auto& shape : kit::small_shapes(channels))
             for (const auto& layout : kit::layouts())
@@ -120,7 +120,7 @@ TEST(Packing, BytesAreStableAcrossVersionsAndInstructionSets) {
         });
 }
 
-TEST(Packing, ReportsTheChangesItApplied) {
+TEST(Packing, ReportsAppliedChanges) {
     for (const int channels : {1, 3})
         for (const auto& shape : kit::small_shapes(channels)) {
             SCOPED_TRACE(to_string(shape));
@@ -151,7 +151,7 @@ TEST(Packing, ReportsTheChangesItApplied) {
     EXPECT_THROW(Unpacker({1, 2, 2, 3}).last_changes(HostChanges({1, 2, 2, 1}).view()), Error);
 }
 
-TEST(Packing, RejectsBrokenBytesAndKeepsTheReference) {
+TEST(Packing, RejectsBrokenFramesAndKeepsTheReference) {
     const Shape shape{1, 31, 33, 3};
     const Step step(shape, {}, 20);
     Unpacker unpacker(shape);
@@ -167,7 +167,7 @@ TEST(Packing, RejectsBrokenBytesAndKeepsTheReference) {
 }
 
 // Blocks are added to the reference as soon as they are decoded. If one is broken, the others are subtracted again.
-TEST(Packing, BrokenBlockUndoesTheOtherBlocks) {
+TEST(Packing, BrokenBlockRollsBackTheWholeFrame) {
     const Shape shape{1, 99, 211, 3};
     const Step step(shape, {}, 20);
     Unpacker unpacker(shape);
@@ -226,7 +226,7 @@ void take_block(int block, HostView<const std::uint8_t> other, HostView<std::uin
                     image.row(0, y) + place.x * image.shape().channels);
 }
 
-TEST(Packing, RejectsBlocksWithoutBytes) {
+TEST(Packing, RejectsEmptyBlocks) {
     std::vector<CodedBlock> coded;
     EXPECT_FALSE(read_directory(std::vector<std::uint8_t>{0}, 1, coded));
     EXPECT_FALSE(read_directory(std::vector<std::uint8_t>{0x80, 0}, 1, coded)) << "0 in two bytes";
@@ -323,7 +323,7 @@ TEST(Packing, SkipsBlocksPredictedFromSkippedBlocks) {
     EXPECT_TRUE(spread && kept);
 }
 
-TEST(Packing, RejectsFramesOfMismatchedShapes) {
+TEST(Packing, RejectsFramesOfAnotherShape) {
     const Shape small{1, 8, 8, 1}, large{1, 64, 64, 3};
     const Step of_small(small, {}, 0), of_large(large, {}, 0);
     GuardedImage small_viewer(small, {}), large_viewer(large, {});

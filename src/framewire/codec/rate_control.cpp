@@ -65,7 +65,7 @@ RateControl::RateControl(const RateLimits& limits, int threshold, double frames_
       known_threshold_(threshold),
       threshold_(static_cast<int>(std::lround(wanted(first_fullness)))) {
     if (!(frames_per_second > 0))
-        fail(ErrorCode::usage, "the rate is {} frames per second; it must be above 0", frames_per_second);
+        fail(ErrorCode::usage, "the frame rate is {} frames per second; it must be above 0", frames_per_second);
 }
 
 double RateControl::seconds_between(double earlier, double later) const {

@@ -123,7 +123,7 @@ Trace run(const Run& how, Film&& film) {
     return trace;
 }
 
-TEST(RateControl, KeepsTheMinimumForAQuietStream) {
+TEST(RateControl, QuietStreamSettlesAtTheMinimumThreshold) {
     const auto trace = run({}, [](Scene& scene, int) { scene.film(100, 5); });
     EXPECT_EQ(trace.thresholds[0], 10) << "a whole picture";
     EXPECT_EQ(trace.thresholds[1], 28) << "of a bucket that is half full";
@@ -132,7 +132,7 @@ TEST(RateControl, KeepsTheMinimumForAQuietStream) {
 }
 
 // Noise of 40 causes differences of up to 80, which take 1.6 Mbit/s at a threshold of 10.
-TEST(RateControl, KeepsTheRateUnderNoiseWithoutOscillation) {
+TEST(RateControl, HoldsTheRateUnderNoiseWithoutOscillating) {
     for (const double rate : {5.0, 12.0, 30.0, 120.0})
         for (const double bits : {30'000.0, 100'000.0, 400'000.0}) {
             SCOPED_TRACE(testing::Message() << bits << " bits at " << rate << " frames per second");
@@ -150,7 +150,7 @@ TEST(RateControl, KeepsTheRateUnderNoiseWithoutOscillation) {
 }
 
 // Viewers are there from the first frame, or join later. Noise of 40 fills even the second half of the bucket.
-TEST(RateControl, KeepsTheRateInTheFirstSecond) {
+TEST(RateControl, LimitsTheRateInTheFirstSecond) {
     for (const int noise : {20, 40})
         for (const double rate : {12.0, 30.0, 120.0})
             for (const double bits : {60'000.0, 100'000.0, 400'000.0})
@@ -168,7 +168,7 @@ TEST(RateControl, KeepsTheRateInTheFirstSecond) {
                 }
 }
 
-TEST(RateControl, ReturnsToTheMinimumAfterMotion) {
+TEST(RateControl, ReturnsToTheMinimumThresholdAfterMotion) {
     const auto trace =
         run({}, [](Scene& scene, int frame) { scene.film(100, 5, frame >= 100 && frame < 250 ? 600 : 0); });
     EXPECT_EQ(trace.highest(45, 100), 10);
@@ -202,7 +202,7 @@ TEST(RateControl, SendsWithheldChangesOnce) {
     EXPECT_EQ(trace.highest(600 - 60, 600), 10);
 }
 
-TEST(RateControl, CountsFramesThatExceedTheRateAtTheMaximum) {
+TEST(RateControl, CountsFramesOverTheRateAtTheMaximumThreshold) {
     const auto trace = run({.limits = {.bits_per_second = 20'000, .threshold_max = 30}},
                            [](Scene& scene, int) { scene.film(100, 60); });
     EXPECT_EQ(trace.lowest(30, 600), 30);
@@ -213,7 +213,7 @@ TEST(RateControl, CountsFramesThatExceedTheRateAtTheMaximum) {
 
 // The threshold oscillates in this case, with an amplitude that depends on when the viewer joins. The test averages the
 // amplitude over ten join times.
-TEST(RateControl, KeepsTheRateWithFramesInFlight) {
+TEST(RateControl, LimitsTheRateWithFramesInFlight) {
     int swings = 0;
     const std::vector<int> begins{1, 2, 3, 5, 8, 13, 21, 40, 77, 100};
     for (const int unwatched : begins) {
@@ -227,7 +227,7 @@ TEST(RateControl, KeepsTheRateWithFramesInFlight) {
 }
 
 // An implausible time counts as one frame interval. During a plausible gap, the bucket drains.
-TEST(RateControl, ToleratesImplausibleTimes) {
+TEST(RateControl, ToleratesImplausibleTimestamps) {
     const auto film = [](Scene& scene, int) { scene.film(100, 40); };
     const auto want = run({}, film);
     const double nan = std::numeric_limits<double>::quiet_NaN(), far = std::numeric_limits<double>::max();
@@ -258,7 +258,7 @@ TEST(RateControl, RejectsInvalidLimits) {
     EXPECT_EQ((RateLimits{bits, 30}.greatest_threshold(20)), 30);
 }
 
-TEST(RateControl, AcceptsANewMinimum) {
+TEST(RateControl, MinimumThresholdCanBeChanged) {
     RateControl control({.bits_per_second = 1e9, .threshold_max = 40}, 20, 30);
     const auto threshold_at = [&](int first) {
         int threshold = 0;

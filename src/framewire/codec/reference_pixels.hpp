@@ -115,7 +115,7 @@ inline std::vector<std::span<const std::uint8_t>> read_directory(Reader& reader,
         const int number = reader.number();
         if (number % 2) {
             const auto passed = static_cast<std::size_t>(number / 2 + 1);
-            check(passed <= blocks - sizes.size(), "the directory skips more blocks than there are");
+            check(passed <= blocks - sizes.size(), "the directory skips more blocks than the frame has");
             sizes.insert(sizes.end(), passed, 0);
         } else {
             check(number > 0, "a block has no bytes");
@@ -168,7 +168,7 @@ struct State final : Symbols {
 
     /// Reads the state from `reader`, which must outlive this object.
     explicit State(Reader& reader) : words(reader), state(reader.two_words()) {
-        check(state >= least && state < beyond, "a state is out of its range");
+        check(state >= least && state < beyond, "a state is out of range");
     }
     int symbol(const Model& model) override {
         const int place = static_cast<int>(state % scale);

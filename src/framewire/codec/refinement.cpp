@@ -33,8 +33,8 @@ constexpr double most_room_bytes = 1e12;
 
 double allowed_seconds(double seconds) {
     if (!(seconds >= Refiner::least_seconds && seconds <= Refiner::most_seconds))
-        fail(ErrorCode::usage, "static regions are refined after {} seconds; allowed: {} to {}", seconds,
-             Refiner::least_seconds, Refiner::most_seconds);
+        fail(ErrorCode::usage, "the refinement time is {} seconds; allowed: {} to {}", seconds, Refiner::least_seconds,
+             Refiner::most_seconds);
     return seconds;
 }
 
@@ -119,7 +119,7 @@ void RefinementBudget::took(const RefinementDelta& step, std::int64_t bytes) {
 namespace framewire::codec {
 
 Refiner::Refiner(const Shape& shape, double seconds, int threshold, Executor& executor) {
-    validate_one_frame(shape, "the frame to refine");
+    validate_one_frame(shape, "the refiner's frame");
     state_ = std::make_unique<State>(shape, seconds, threshold);
     executor.in_its_space([&]<MemorySpace space>() {
         if constexpr (space == MemorySpace::host)

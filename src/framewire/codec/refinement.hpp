@@ -219,8 +219,8 @@ struct Refiner::State {
     // Validates the arguments and returns the parameters for the frame.
     template <class Frame, class Reference>
     RefinementTurn begin(const Frame& camera, const Reference& reference, const Moment& moment, RefinementDelta& step) {
-        validate(camera, shape, "the frame from which R is refined");
-        validate(reference, shape, "the picture to refine");
+        validate(camera, shape, "the refiner's frame");
+        validate(reference, shape, "the refiner's reference");
         // The previous refinement must not be packed again, even if this one fails.
         step.clear();
         return budget.next(moment.seconds, moment.within, moment.room_bytes, moment.stream_bytes);

@@ -187,7 +187,7 @@ std::set<int> check(const Shape& shape, double seconds, const kit::Layout& layou
 using RefinementBackendsTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(RefinementBackendsTest);
 
-TEST_P(RefinementBackendsTest, RefinesLikeTheCpuInAnyLayout) {
+TEST_P(RefinementBackendsTest, MatchesTheCpuInEveryLayout) {
     auto& executor = kit::executor(GetParam());
     executor.in_its_space([&]<MemorySpace space>() {
         const auto check_on = [&](const Shape& shape, double seconds, bool by_blocks, const kit::Layout& layout = {}) {
@@ -351,7 +351,7 @@ TEST(Refiner, ConvergesToTheRoundedMean) {
     EXPECT_EQ(stream.total, total) << "it is as sharp as can be";
 }
 
-TEST(Refiner, MovingCellsStartOver) {
+TEST(Refiner, MotionRestartsTheRefinementOfACell) {
     const Shape shape{1, 64, 192, 3};
     Stream stream(shape, 0);
     const auto bytes = static_cast<std::size_t>(shape.bytes());
@@ -397,7 +397,7 @@ TEST(Refiner, StaysWithinTheThresholdOfEveryFrame) {
     EXPECT_GT(stream.total, 0);
 }
 
-TEST(Refiner, KeepsItsBitrate) {
+TEST(Refiner, StaysWithinItsBitrate) {
     Stream stream({1, 192, 256, 3}, 4);
     std::vector<std::int64_t> sent;
     for (int frame = 0; frame < 450; ++frame) {
@@ -415,7 +415,7 @@ TEST(Refiner, KeepsItsBitrate) {
 }
 
 // Refinement may take a tenth of the stream's bytes or a hundredth of a bit per pixel and second, whichever is more.
-TEST(Refiner, KeepsItsShareOfTheStream) {
+TEST(Refiner, StaysWithinItsShareOfTheStream) {
     constexpr int frames = 900;
     for (const double each_frame : {0.0, 60.0, 400.0}) {
         SCOPED_TRACE(each_frame);
@@ -460,7 +460,7 @@ TEST(Refiner, SendsNothingWithoutBudget) {
     EXPECT_GT(stream.total, 0);
 }
 
-TEST(Refiner, StartsOverOnRequest) {
+TEST(Refiner, RestartsOnRequest) {
     Stream stream({1, 64, 64, 3}, 4);
     for (int frame = 0; frame < 200; ++frame) {
         stream.next();
@@ -470,7 +470,7 @@ TEST(Refiner, StartsOverOnRequest) {
 }
 
 // Times may leap far ahead, go backwards, or be no numbers.
-TEST(Refiner, ToleratesImplausibleTimes) {
+TEST(Refiner, ToleratesImplausibleTimestamps) {
     Stream stream({1, 64, 64, 3}, 4);
     const double infinity = infinite, none = std::numeric_limits<double>::quiet_NaN();
     for (const double leap : {-100.0, 1e9, -infinity, none, 5.0, infinity, none}) {
@@ -506,7 +506,7 @@ TEST(Refiner, RefinesTheReferenceOfABoundedPacker) {
     EXPECT_LT(stream.error(), before / 8);
 }
 
-TEST(Refiner, AllocatesNothing) {
+TEST(Refiner, RunsWithoutAllocating) {
     Executor executor(BackendChoice::cpu, 1);  // one thread, because starting threads allocates
     Stream stream({1, 128, 128, 3}, 4, 1, executor);
     stream.run(3);

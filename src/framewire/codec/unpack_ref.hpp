@@ -58,7 +58,7 @@ inline void read_changes(Symbols& symbols, const StepModels& models, const Area&
     const int channels = picture.shape.channels;
     for (const auto& part : cut(block.width, block.height, part_side)) {
         const int mode = parts.read(symbols, models, part.x / part_side, part.y / part_side);
-        check(mode <= 1, "a sub-block of changes has a mode that only predictions have");
+        check(mode <= 1, "a sub-block of changes has a mode that is only valid for predictions");
         if (mode == 0) continue;
         for (int y = part.y; y < part.y + part.height; ++y)
             for (int x = part.x; x < part.x + part.width; ++x) {
@@ -85,8 +85,8 @@ inline Vector read_vector(Symbols& symbols, const StepModels& models, const Part
     const Vector left = of_left ? vectors[std::size_t(row)][std::size_t(column - 1)] : Vector{};
     const Vector above = of_above ? vectors[std::size_t(row - 1)][std::size_t(column)] : Vector{};
     const int kind = symbols.symbol(models.vector_kind[std::size_t(of_left + 2 * of_above)]);
-    if (kind == 0) check(of_left, "a sub-block takes the vector of a neighbour that has none");
-    if (kind == 1) check(of_above, "a sub-block takes the vector of a neighbour that has none");
+    if (kind == 0) check(of_left, "a sub-block uses the vector of a neighbour that has none");
+    if (kind == 1) check(of_above, "a sub-block uses the vector of a neighbour that has none");
     if (kind < 2) return kind == 0 ? left : above;
     const auto distance = [&](int axis) {
         const int n = symbols.symbol(models.vector_bits[std::size_t(axis + 2 * (of_left || of_above))]);
@@ -215,7 +215,7 @@ inline void read_row(Symbols& symbols, const StepModels& models, Runs& runs, int
     Row row{symbols.symbol(models.row[std::size_t(above.kind + 8 * beside)])};
     if (row.kind >= 4) {
         row.edge = symbols.symbol(models.edge[std::size_t(row.kind == above.kind ? above.edge : 0)]);
-        check(between(1, row.edge, width - 1), "an edge is not inside its row");
+        check(between(1, row.edge, width - 1), "an edge is outside its row");
     }
     runs.rows[std::size_t(y)][column] = row;
     for (int x = 0; x < width; ++x) {
@@ -240,7 +240,7 @@ inline Runs read_runs(Symbols& symbols, const StepModels& models, const Area& bl
     std::array<int, 3> classes{};
     for (const auto& part : cut(block.width, block.height, part_side)) {
         const int mode = parts.read(symbols, models, part.x / part_side, part.y / part_side);
-        check(mode <= 1, "a sub-block of changes has a mode that only predictions have");
+        check(mode <= 1, "a sub-block of changes has a mode that is only valid for predictions");
         if (mode == 0) continue;
         for (int y = part.y; y < part.y + part.height; ++y)
             read_row(symbols, models, runs, part.x, y, part.width, channels);
@@ -261,7 +261,7 @@ inline Runs read_runs(Symbols& symbols, const StepModels& models, const Area& bl
 
 /// Returns the magnitude from 1 to 255 for a number f and the expected magnitude e.
 inline int magnitude_within(int f, int e) {
-    check(f < 255, "a magnitude is not from 1 to 255");
+    check(f < 255, "a magnitude is not between 1 and 255");
     const int b = std::min(e - 1, 255 - e);
     if (f <= 2 * b) return f % 2 ? e + (f + 1) / 2 : e - f / 2;
     return e - 1 < 255 - e ? e + f - b : e - f + b;
@@ -335,7 +335,7 @@ inline void read_step_block(Reader reader, int kind, int threshold, const Area& 
 /// broken bytes.
 inline void read_picture_block(Reader reader, const Area& block, Picture& picture) {
     const auto form = reader.two_words();
-    check(form == 1 || form == 2, "a keyframe's block is neither whole nor plain");
+    check(form == 1 || form == 2, "a block of the keyframe is neither whole nor plain");
     if (form == 2) {
         read_plain(reader, block, picture);
     } else {

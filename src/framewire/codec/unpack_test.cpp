@@ -41,7 +41,7 @@ std::string to_string(const Shape& shape, const Bytes& packed) {
            std::to_string(packed[1]);
 }
 
-TEST(UnpackReference, DecodesTheFramesOfAllEncoders) {
+TEST(UnpackReference, DecodesFramesFromAllEncoders) {
     Random random(1);
     for (int round = 0; round < (kit::brief() ? 6 : 40); ++round) {
         const auto shape = random.shape();

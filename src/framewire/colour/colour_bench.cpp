@@ -79,7 +79,7 @@ public:
         };
         set_coding();
         if (sws_init_context(context_.get(), nullptr, nullptr) < 0)
-            fail(ErrorCode::internal, "libswscale does not take what it is compared with");
+            fail(ErrorCode::internal, "libswscale does not support this conversion");
         set_coding();
     }
 

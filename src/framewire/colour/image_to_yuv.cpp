@@ -408,7 +408,7 @@ void ImageToYuv::run_rows(const ImageRows<const std::uint8_t>& rows, const RowRa
     const int high = picture_.format.chroma == ChromaSampling::s420 ? 2 : 1;
     if (made.begin < 0 || made.end > picture_.height || made.begin % high != 0 ||
         (made.end % high != 0 && made.end != picture_.height) || need.begin < have.begin || need.end > have.end)
-        fail(ErrorCode::usage, "YUV rows {} to {} cannot be made from rows {} to {} of an image of {}", made.begin,
+        fail(ErrorCode::usage, "cannot compute YUV rows {} to {} from rows {} to {} of a {} image", made.begin,
              made.end, have.begin, have.end, to_string(image_shape()));
     HWY_DYNAMIC_DISPATCH(image_to_yuv_rows)
     (rows.view, rows.first, equal_channels, picture, to_yuv_coefficients(picture_.coding), made.begin / high,

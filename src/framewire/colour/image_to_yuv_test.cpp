@@ -53,7 +53,7 @@ void check(Backend backend, const YuvInfo& info, int channels, kit::Layout layou
 }
 
 // Tests every format, siting, size and fill; layouts and codings alternate.
-TEST_P(ImageToYuvTest, EqualsTheFormula) {
+TEST_P(ImageToYuvTest, EqualsTheReference) {
     std::vector<YuvInfo> kinds;
     for (const auto format : {yuv_gray, yuv_420, yuv_422, yuv_444, yuv_nv12}) {
         const bool sited = format.chroma == ChromaSampling::s420 || format.chroma == ChromaSampling::s422;
@@ -66,14 +66,14 @@ TEST_P(ImageToYuvTest, EqualsTheFormula) {
 }
 
 // Tests a row longer than a segment on the CPU and than a block on the GPU.
-TEST_P(ImageToYuvTest, EqualsTheFormulaForLongRows) {
+TEST_P(ImageToYuvTest, EqualsTheReferenceForLongRows) {
     for (const auto format : {yuv_420, yuv_444, yuv_nv12})
         for (const int width : {1023, 1024, 1025, 2049, 4099})
             for (const auto& siting : {siting_left, siting_centre, siting_top_left})
                 check(GetParam(), {format, codings[2], siting, 1, 5, width}, 3, {}, kit::Fill::noise);
 }
 
-TEST_P(ImageToYuvTest, IsWithinOneOfTheStandardsForEveryColour) {
+TEST_P(ImageToYuvTest, DiffersFromTheStandardsByAtMostOne) {
     kit::GuardedImage image({1, 4096, 4096, 3}, {});
     for (int colour = 0; colour < 1 << 24; ++colour)
         for (int channel = 0; channel < 3; ++channel)
@@ -122,7 +122,7 @@ double mean_around(const YuvInfo& info, const std::function<int(int y, int x)>& 
     return sum;
 }
 
-TEST_P(ImageToYuvTest, AveragesChromaAroundItsSite) {
+TEST_P(ImageToYuvTest, AveragingRespectsChromaSiting) {
     for (const auto format : {yuv_420, yuv_422, yuv_nv12})
         for (const auto& siting : sitings) {
             const YuvInfo info{format, codings[2], siting, 1, 15, 23};
@@ -183,7 +183,7 @@ TEST(ImageToYuv, RunsWithoutAllocating) {
 
 // Converting some rows gives the same bytes as converting the whole picture and writes no others. Three equal channels
 // may be passed as one.
-TEST(ImageToYuv, ConvertsSomeRowsLikeTheWhole) {
+TEST(ImageToYuv, PartialConversionMatchesTheWholePicture) {
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         std::size_t turn = 0;

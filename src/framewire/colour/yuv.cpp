@@ -156,7 +156,7 @@ void validate(const YuvInfo& info, const char* what) {
 namespace detail {
 
 void validate_same(const YuvInfo& have, const YuvInfo& want, const char* what) {
-    if (have != want) fail(ErrorCode::usage, "{} is {}; {} is needed", what, to_string(have), to_string(want));
+    if (have != want) fail(ErrorCode::usage, "{} is {}; expected {}", what, to_string(have), to_string(want));
 }
 
 // Checks that a plane has memory, that its strides are large enough, and that 16-bit words are at even addresses.
@@ -301,7 +301,7 @@ ToYuvCoefficients to_yuv_coefficients(const YuvCoding& coding) {
 YuvToImage::YuvToImage(const YuvInfo& picture, int channels, const ThreadPool& threads)
     : picture_(picture), channels_(channels), threads_(&threads) {
     validate(picture, "the YUV picture");
-    validate(image_shape(), "the image made from YUV");
+    validate(image_shape(), "the image converted from YUV");
 }
 
 YuvToImage::YuvToImage(const YuvInfo& picture, int channels, Executor& executor)

@@ -29,7 +29,7 @@ TEST(Yuv, ComputesPlaneSizes) {
     EXPECT_EQ((YuvInfo{yuv_gray, {}, {}, 1, 5, 7}).planes(), 1);
 }
 
-TEST(Yuv, ViewsHaveNoGaps) {
+TEST(Yuv, PlanesOfAViewAreContiguous) {
     const YuvInfo info{yuv_420, {}, {}, 2, 5, 7};
     std::vector<std::uint8_t> bytes(static_cast<std::size_t>(2 * info.frame_bytes()));
     const HostYuv<std::uint8_t> view(bytes.data(), info);
@@ -86,7 +86,7 @@ TEST(Coefficients, MatchTheDocumentation) {
 
 constexpr YuvInfo info{yuv_420, {}, {}, 1, 35, 101};
 
-TEST(YuvPicture, HoldsItsPlanes) {
+TEST(YuvPicture, PlanesAreAlignedAndContiguous) {
     YuvPicture picture(info);
     EXPECT_EQ(picture.info(), info);
     const auto view = picture.view();

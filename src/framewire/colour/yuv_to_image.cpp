@@ -488,7 +488,7 @@ HWY_EXPORT(yuv_rows_to_channels);
 
 void YuvToImage::run(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image) const {
     validate(picture, picture_, "the YUV picture");
-    validate(image, image_shape(), "the image made from YUV");
+    validate(image, image_shape(), "the image converted from YUV");
     const auto by = from_yuv_coefficients(picture_.coding, picture_.format.bits);
     threads_->for_chunks(image_shape().rows(), rows_each(image_shape().row_bytes()),
                          [&](std::int64_t, std::int64_t begin, std::int64_t end) {
@@ -498,7 +498,7 @@ void YuvToImage::run(const HostYuv<const std::uint8_t>& picture, HostView<std::u
 
 void YuvToImage::run_rows(const HostYuv<const std::uint8_t>& picture, const ImageRows<std::uint8_t>& rows) const {
     validate(picture, picture_, "the YUV picture");
-    validate_rows(rows, image_shape(), "the rows made from YUV");
+    validate_rows(rows, image_shape(), "the rows converted from YUV");
     HWY_DYNAMIC_DISPATCH(yuv_rows_to_image)
     (picture, rows.view, rows.first, from_yuv_coefficients(picture_.coding, picture_.format.bits), nullptr,
      rows.range().begin, rows.range().end);
@@ -507,7 +507,7 @@ void YuvToImage::run_rows(const HostYuv<const std::uint8_t>& picture, const Imag
 void YuvToImage::run_rows(const HostYuv<const std::uint8_t>& picture, const ImageRows<std::uint8_t>& rows,
                           const ChannelWeights& weights) const {
     validate(picture, picture_, "the YUV picture");
-    validate_rows(rows, image_shape().with_channels(1), "the weighted rows made from YUV");
+    validate_rows(rows, image_shape().with_channels(1), "the weighted rows converted from YUV");
     HWY_DYNAMIC_DISPATCH(yuv_rows_to_image)
     (picture, rows.view, rows.first, from_yuv_coefficients(picture_.coding, picture_.format.bits), &weights,
      rows.range().begin, rows.range().end);
@@ -515,7 +515,7 @@ void YuvToImage::run_rows(const HostYuv<const std::uint8_t>& picture, const Imag
 
 void YuvToImage::run_rows(const HostYuv<const std::uint8_t>& picture, const ChannelRows& rows) const {
     validate(picture, picture_, "the YUV picture");
-    detail::validate_rows(rows.range, image_shape(), "the rows of channels made from YUV");
+    detail::validate_rows(rows.range, image_shape(), "the planar rows converted from YUV");
     HWY_DYNAMIC_DISPATCH(yuv_rows_to_channels)
     (picture, channels_, rows, from_yuv_coefficients(picture_.coding, picture_.format.bits));
 }

@@ -313,7 +313,7 @@ std::uint32_t packed(const ChromaTaps& rows, const ChromaTaps& columns) {
 // __dp4a().
 void YuvToImage::run(const DeviceYuv<const std::uint8_t>& picture, DeviceView<std::uint8_t> image) const {
     validate(picture, picture_, "the YUV picture");
-    validate(image, image_shape(), "the image made from YUV");
+    validate(image, image_shape(), "the image converted from YUV");
     const auto by = from_yuv_coefficients(picture_.coding, picture_.format.bits);
     const int bits = picture_.format.bits;
 

@@ -66,11 +66,11 @@ void check_all(Backend backend, int bits) {
     });
 }
 
-TEST_P(YuvToImageTest, EqualsTheFormulaForBytes) { check_all(GetParam(), 8); }
-TEST_P(YuvToImageTest, EqualsTheFormulaForTenBits) { check_all(GetParam(), 10); }
+TEST_P(YuvToImageTest, EqualsTheReferenceFor8BitSamples) { check_all(GetParam(), 8); }
+TEST_P(YuvToImageTest, EqualsTheReferenceFor10BitSamples) { check_all(GetParam(), 10); }
 
 // Tests a row longer than a segment on the CPU and than a block on the GPU.
-TEST_P(YuvToImageTest, EqualsTheFormulaForLongRows) {
+TEST_P(YuvToImageTest, EqualsTheReferenceForLongRows) {
     for (const auto format : {yuv_420, yuv_444, yuv_nv12, yuv_p010})
         for (const int width : {1023, 1024, 1025, 2049, 4099})
             for (const auto& siting : {siting_left, siting_centre})
@@ -78,7 +78,7 @@ TEST_P(YuvToImageTest, EqualsTheFormulaForLongRows) {
 }
 
 // Tests all 2^24 triples of bytes, one pixel each.
-TEST_P(YuvToImageTest, IsWithinOneOfTheStandardsForEveryColour) {
+TEST_P(YuvToImageTest, DiffersFromTheStandardsByAtMostOne) {
     auto& executor = kit::executor(GetParam());
     YuvInfo info{yuv_444, {}, {}, 1, 4096, 4096};
     GuardedYuv picture(info, {}, GetParam());
@@ -105,7 +105,7 @@ TEST_P(YuvToImageTest, IsWithinOneOfTheStandardsForEveryColour) {
 }
 
 // Tests all 1024 values of luma, each with 65 x 65 values of chroma.
-TEST_P(YuvToImageTest, IsWithinOneOfTheStandardsForTenBits) {
+TEST_P(YuvToImageTest, DiffersFromTheStandardsByAtMostOneFor10BitSamples) {
     auto& executor = kit::executor(GetParam());
     for (const auto& coding : codings) {
         const YuvInfo info{{ChromaSampling::s444, false, 10}, coding, {}, 1, 65 * 65, 1024};
@@ -157,7 +157,7 @@ double interpolated(const YuvInfo& info, const std::function<int(int y, int x)>&
     return sum;
 }
 
-TEST_P(YuvToImageTest, InterpolatesChromaAtItsSites) {
+TEST_P(YuvToImageTest, InterpolationRespectsChromaSiting) {
     for (const auto format : {yuv_420, yuv_422, yuv_nv12, yuv_p010})
         for (const auto& siting : sitings) {
             const YuvInfo info{format, codings[2], siting, 1, 14, 23};
@@ -207,7 +207,7 @@ TEST(YuvToImage, RunsWithoutAllocating) {
 }
 
 // Converting some rows gives the same bytes as converting the whole image, wherever the rows start.
-TEST(YuvToImage, ConvertsSomeRowsLikeTheWhole) {
+TEST(YuvToImage, PartialConversionMatchesTheWholeImage) {
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         for (const auto format : {yuv_gray, yuv_420, yuv_422, yuv_444, yuv_nv12, yuv_p010})
@@ -264,7 +264,7 @@ TEST(YuvToImage, WritesPlanarRows) {
 }
 
 // The weighted number of each pixel equals the one computed from the converted image.
-TEST(YuvToImage, WeighsThePixelsOfTheImage) {
+TEST(YuvToImage, WeightedRowsMatchTheConvertedImage) {
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         for (const auto format : {yuv_gray, yuv_420, yuv_422, yuv_444, yuv_nv12, yuv_p010})

@@ -10,14 +10,14 @@
 namespace framewire {
 namespace {
 
-TEST(AbandonableCall, ReturnsTrueWhenTheCallIsDone) {
+TEST(AbandonableCall, ReturnsTrueWhenTheCallCompletes) {
     const auto ran = std::make_shared<bool>(false);
     EXPECT_TRUE(run_abandonable([ran] { *ran = true; }, {}));
     EXPECT_TRUE(*ran);
     EXPECT_EQ(abandoned_calls(), 0);
 }
 
-TEST(AbandonableCall, RethrowsExceptionsOfTheCall) {
+TEST(AbandonableCall, RethrowsExceptionsFromTheCall) {
     EXPECT_THROW(run_abandonable([] { fail(ErrorCode::no_input, "nothing there"); }, {}), Error);
 }
 

@@ -46,7 +46,7 @@ TEST(Shape, FormatsAsTextAndCountsBytesIn64Bits) {
     EXPECT_EQ((Shape{100, 16384, 16384, 3}.bytes()), 80530636800);
 }
 
-TEST(Shape, RejectsShapesOutsideItsLimits) {
+TEST(Shape, RejectsShapesOutsideTheLimits) {
     EXPECT_EQ(message_of([] {
                   validate(Shape{1, 16385, 4, 3}, "the frame");
               }),
@@ -62,7 +62,7 @@ TEST(Shape, RejectsShapesOutsideItsLimits) {
     EXPECT_EQ(message_of([] { validate(Shape{1, 16384, 1, 1}, "the frame"); }), "no error");
 }
 
-TEST(View, AddressesRowsWithGaps) {
+TEST(View, AddressesPaddedRows) {
     std::vector<std::uint8_t> memory(1000);
     const HostView<std::uint8_t> view(memory.data(), {2, 3, 4, 3}, 20, 100);
     EXPECT_EQ(view.row(1, 2) - memory.data(), 140);
@@ -72,7 +72,7 @@ TEST(View, AddressesRowsWithGaps) {
     EXPECT_TRUE((HostView<std::uint8_t>(memory.data(), {2, 3, 4, 3}).dense()));
 }
 
-TEST(View, RejectsStridesTooSmallForItsRows) {
+TEST(View, RejectsInvalidStridesShapesAndPointers) {
     std::vector<std::uint8_t> memory(1000);
     const Shape shape{2, 3, 4, 3};
     const auto check = [&](std::int64_t row, std::int64_t frame) {
@@ -86,7 +86,7 @@ TEST(View, RejectsStridesTooSmallForItsRows) {
     EXPECT_EQ(message_of([&] {
                   validate(HostView<std::uint8_t>(memory.data(), {1, 3, 4, 3}), shape, "the image");
               }),
-              "the image is 4x3 BGR; 4x3 BGR x 2 is needed");
+              "the image is 4x3 BGR; expected 4x3 BGR x 2");
     EXPECT_EQ(message_of([&] { validate(HostView<std::uint8_t>(nullptr, shape), shape, "the image"); }),
               "the image is a null pointer");
 }
@@ -112,7 +112,7 @@ std::ptrdiff_t pages_there(const HostBuffer& buffer) {
     return std::ranges::count_if(there, [](unsigned char page) { return page & 1; });
 }
 
-TEST(Buffer, SparseMemoryTakesOnlyTouchedPages) {
+TEST(Buffer, SparseMemoryCommitsOnlyTouchedPages) {
     std::string pages;
     std::getline(std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled"), pages);
     if (pages.find("[always]") != std::string::npos) GTEST_SKIP() << "all memory has large pages here";
@@ -131,7 +131,7 @@ TEST(Buffer, ReportsTheSizeOfAFailedAllocation) {
               "not enough memory for a buffer of 4611686018427387904 bytes");
 }
 
-TEST(ThreadPool, CutsARangeEquallyForAnyNumberOfThreads) {
+TEST(ThreadPool, ChunksDoNotDependOnTheNumberOfThreads) {
     for (const int threads : {1, 2, 5}) {
         const ThreadPool pool(threads);
         EXPECT_EQ(pool.threads(), threads);
@@ -146,7 +146,7 @@ TEST(ThreadPool, CutsARangeEquallyForAnyNumberOfThreads) {
     }
 }
 
-TEST(ThreadPool, RethrowsExceptionsOfTheBody) {
+TEST(ThreadPool, RethrowsExceptionsFromTheBody) {
     const ThreadPool pool(2);
     EXPECT_EQ(message_of([&] {
                   pool.for_chunks(100, 1, [](std::int64_t chunk, auto...) {

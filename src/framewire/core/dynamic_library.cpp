@@ -15,12 +15,12 @@ std::string loader_complaint() {
 }  // namespace
 
 DynamicLibrary::DynamicLibrary(const std::string& file) : file_(file), handle_(dlopen(file.c_str(), RTLD_LAZY)) {
-    if (!handle_) fail(ErrorCode::config, "{} cannot be loaded: {}", file, loader_complaint());
+    if (!handle_) fail(ErrorCode::config, "cannot load {}: {}", file, loader_complaint());
 }
 
 void* DynamicLibrary::address(const char* name) const {
     void* const found = dlsym(handle_, name);
-    if (!found) fail(ErrorCode::config, "{} lacks {}: {}", file_, name, loader_complaint());
+    if (!found) fail(ErrorCode::config, "{} has no function {}: {}", file_, name, loader_complaint());
     return found;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using kit::CapturedLog;
 
-TEST(Log, PassesLinesFromItsLevelUpToTheSink) {
+TEST(Log, PassesLinesAtOrAboveItsLevelToTheSink) {
     const CapturedLog captured(LogLevel::info);
     log_debug("{}", 1);
     log_info("{} of {}", 2, "two");
@@ -32,7 +32,7 @@ TEST(Log, OffDropsEveryLine) {
     EXPECT_EQ(captured.text(), "");
 }
 
-TEST(Log, ReturnsThePreviousOutput) {
+TEST(Log, PreviousOutputCanBeRestored) {
     const CapturedLog captured(LogLevel::warning);
     {
         const CapturedLog inner(LogLevel::debug);
@@ -55,7 +55,7 @@ TEST(Log, WritesToStandardErrorWithoutASink) {
     EXPECT_EQ(text, "framewire: warning: a\\x0ab\\x1b from rtsp://***@host/\nframewire: error: end\n");
 }
 
-TEST(Log, SurvivesAThrowingSinkAndABadFormat) {
+TEST(Log, SurvivesASinkThatThrowsOrLogs) {
     int lines = 0;
     auto before = set_log_output({LogLevel::info, [&](LogLevel, std::string_view) {
                                       log_error("from the sink itself");
@@ -67,7 +67,7 @@ TEST(Log, SurvivesAThrowingSinkAndABadFormat) {
     EXPECT_EQ(lines, 2);
 }
 
-TEST(Log, CallsTheSinkOneAtATime) {
+TEST(Log, CallsToTheSinkAreSerialized) {
     const CapturedLog captured(LogLevel::info);
     std::vector<std::jthread> threads;
     for (int thread = 0; thread < 4; ++thread)

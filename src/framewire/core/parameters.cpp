@@ -120,14 +120,16 @@ std::string_view problem_with_size(const ParameterInfo& parameter, std::string_v
 // Returns false for infinity and for numbers from the largest float on, which mean that there is no limit.
 bool is_limit(double number) { return std::abs(number) < std::numeric_limits<float>::max(); }
 
-// Returns a phrase for the range of a real: "a number above 0 up to 1 with up to 2 decimals".
+// Returns a phrase for the range of a real: "a number above 0 and at most 1 with up to 2 decimals".
 std::string allowed_reals(const ParameterInfo& parameter) {
     std::string words = "a number";
     const bool from = is_limit(parameter.minimum), to = is_limit(parameter.maximum);
     if (from && parameter.above_minimum)
-        words += fmt::format(" above {}{}", parameter.minimum, to ? fmt::format(" up to {}", parameter.maximum) : "");
+        words +=
+            fmt::format(" above {}{}", parameter.minimum, to ? fmt::format(" and at most {}", parameter.maximum) : "");
     else if (from)
-        words += fmt::format(" from {}{}", parameter.minimum, to ? fmt::format(" to {}", parameter.maximum) : " on");
+        words += to ? fmt::format(" from {} to {}", parameter.minimum, parameter.maximum)
+                    : fmt::format(" of at least {}", parameter.minimum);
     if (parameter.decimals >= 0) words += fmt::format(" with up to {} decimals", parameter.decimals);
     return words;
 }
@@ -307,7 +309,7 @@ private:
                 value.text += text_.substr(at_, close - at_);
                 at_ = close + 1;
             } else if (c == '\\') {
-                if (at_ == text_.size()) fail_at(offset, fmt::format("{}: a backslash at the end", syntax_.who));
+                if (at_ == text_.size()) fail_at(offset, fmt::format("{}: trailing backslash", syntax_.who));
                 value.text += text_[at_++];
             } else {
                 value.text += c;
@@ -399,7 +401,7 @@ namespace framewire {
 namespace {
 
 [[noreturn]] void fail_unchecked(std::string_view name, std::string_view text) {
-    fail(ErrorCode::internal, "parameter {} holds '{}', which was not checked", name, text);
+    fail(ErrorCode::internal, "parameter {} holds '{}', which was not validated", name, text);
 }
 
 template <class Number>
@@ -420,7 +422,7 @@ const ParameterValues::Value* ParameterValues::find(std::string_view name) const
 
 const std::string& ParameterValues::text(std::string_view name) const {
     if (const auto* value = find(name)) return value->text;
-    fail(ErrorCode::internal, "no parameter {}", name);
+    fail(ErrorCode::internal, "there is no parameter {}", name);
 }
 
 bool ParameterValues::has(std::string_view name) const { return find(name) != nullptr; }

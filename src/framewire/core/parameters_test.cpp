@@ -48,7 +48,7 @@ std::string refusal(std::string_view text, const ParameterSyntax& syntax) {
 
 std::string refusal(std::string_view text) { return refusal(text, {.who = "synth", .parameters = all_types()}); }
 
-TEST(Numbers, MustFillTheWholeTextAndFitTheirType) {
+TEST(Numbers, RejectPartialMatchesAndOverflow) {
     EXPECT_EQ(number_in<int>("-12"), -12);
     EXPECT_EQ(number_in<std::uint8_t>("ff", 16), 255);
     EXPECT_EQ(number_in<double>("1.5e2"), 150);
@@ -63,7 +63,7 @@ TEST(Numbers, MustFillTheWholeTextAndFitTheirType) {
     EXPECT_EQ(text, ",34");
 }
 
-TEST(Numbers, UseADecimalPointInEveryLocale) {
+TEST(Numbers, ParsingIgnoresTheLocale) {
     const std::string before = std::setlocale(LC_ALL, nullptr);
     // Only the locales that this machine has are tested.
     for (const auto* name : {"de_DE.UTF-8", "fr_FR.UTF-8", ""}) {
@@ -74,7 +74,7 @@ TEST(Numbers, UseADecimalPointInEveryLocale) {
     std::setlocale(LC_ALL, before.c_str());
 }
 
-TEST(Parameters, AreParsedAndCompletedWithDefaults) {
+TEST(Parameters, ParseEveryTypeAndFillInDefaults) {
     const auto values = read("fps=30000/1001:noise=2.5:share=1:seed=7:shadows=1:format=gray:truth=a b.jsonl");
     EXPECT_EQ(values.size("size"), (std::pair{64, 48}));
     EXPECT_EQ(values.rate("fps").numerator, 30000);
@@ -92,7 +92,7 @@ TEST(Parameters, AreParsedAndCompletedWithDefaults) {
     EXPECT_EQ(read("seed=4611686018427387904").integer("seed"), std::int64_t{1} << 62);
 }
 
-TEST(Parameters, RejectUnknownKeys) {
+TEST(Parameters, RejectUnknownAndDuplicateKeys) {
     EXPECT_EQ(refusal("sice=64x48"),
               "synth has no parameter 'sice'; its parameters: size, fps, noise, share, seed, shadows, format, truth; "
               "did you mean 'size'?");
@@ -122,8 +122,8 @@ TEST(Parameters, RejectInvalidValuesAndListTheAllowedOnes) {
               "synth: noise '51' is out of range; allowed: a number from 0 to 50 with up to 3 decimals");
     for (const auto* value : {"2.0005", "1e1", "1.", ".5", "5.5.5"})
         EXPECT_NE(refusal("noise=" + std::string(value)), "");
-    EXPECT_EQ(refusal("share=0"), "synth: share '0' is out of range; allowed: a number above 0 up to 1");
-    EXPECT_EQ(refusal("share=nan"), "synth: share 'nan' is not a number; allowed: a number above 0 up to 1");
+    EXPECT_EQ(refusal("share=0"), "synth: share '0' is out of range; allowed: a number above 0 and at most 1");
+    EXPECT_EQ(refusal("share=nan"), "synth: share 'nan' is not a number; allowed: a number above 0 and at most 1");
     EXPECT_EQ(refusal("seed=-1"),
               "synth: seed '-1' is out of range; allowed: a whole number from 0 to 4611686018427387904");
     EXPECT_NE(refusal("seed=4611686018427387905").find("out of range"), std::string::npos);
@@ -138,7 +138,7 @@ TEST(Parameters, AcceptTheFirstValueWithoutItsKey) {
     const ParameterSyntax syntax{.who = "mean", .parameters = parameters, .main_behind = "mean:"};
     EXPECT_EQ(parse_parameters("0.5", syntax).real("rate"), 0.5);
     EXPECT_EQ(parse_parameters("rate=0.5", syntax).real("rate"), 0.5);
-    EXPECT_EQ(refusal("", syntax), "mean needs 'rate', a number above 0 up to 1");
+    EXPECT_EQ(refusal("", syntax), "mean needs 'rate', a number above 0 and at most 1");
     EXPECT_EQ(refusal("0.5:0.5", syntax), "mean: only the first value after 'mean:' may omit its key; keys: rate");
 }
 
@@ -195,7 +195,7 @@ TEST(ParameterFields, TakeDefaultsFromTheAggregate) {
     EXPECT_EQ(basket.fruit, Fruit::apple);
 }
 
-TEST(ParameterFields, SetTheMembers) {
+TEST(ParameterFields, SetMembersFromParsedValues) {
     const auto basket = basket_fields().from(parse_parameters(
         "count=9:share=1e-3:closed=0:fruit=pear:weight=7", {.who = "basket", .parameters = basket_fields().infos()}));
     EXPECT_EQ(basket.count, 9);
@@ -220,7 +220,7 @@ const ParameterFields<Scale>& scale_fields() {
 }
 
 // Numbers are validated as doubles.
-TEST(ParameterFields, LimitFloatsToTheirRange) {
+TEST(ParameterFields, RangesAreCheckedAfterConversionToFloat) {
     const auto scale_of = [](std::string_view text) {
         return scale_fields().from(parse_parameters(text, {.who = "scale", .parameters = scale_fields().infos()}));
     };
@@ -259,7 +259,7 @@ const ParameterFields<Label>& label_fields() {
     return fields;
 }
 
-TEST(ParameterFields, SupportTextsOptionalsAndRepeatedValues) {
+TEST(ParameterFields, SupportStringsOptionalsAndRepeatedValues) {
     const auto from = [](std::string_view text) {
         return label_fields().from(parse_parameters(text, {.who = "label", .parameters = label_fields().infos()}));
     };
@@ -276,7 +276,7 @@ TEST(ParameterFields, SupportTextsOptionalsAndRepeatedValues) {
     EXPECT_THROW(label_fields().check({.limit = 10}, "label"), Error);
 }
 
-TEST(ParameterFields, ValidateAnAggregateMadeInCode) {
+TEST(ParameterFields, ValidateAggregatesBuiltInCode) {
     basket_fields().check({}, "basket");
     const auto refusal = [](const Basket& basket) -> std::string {
         try {

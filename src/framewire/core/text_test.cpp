@@ -37,7 +37,7 @@ TEST(Credentials, HidesUserNamesAndPasswords) {
     }
 }
 
-TEST(Credentials, HidesPasswordsWithBlanks) {
+TEST(Credentials, HidesPasswordsWithSpaces) {
     const std::pair<const char*, const char*> cases[] = {
         {"rtsp://user:pass word@host/x", "rtsp://***@host/x"},
         {"rtsp://user:p@ss word@host/x", "rtsp://***@host/x"},
@@ -98,7 +98,7 @@ TEST(Credentials, LeavesOtherTextUnchanged) {
 
 const std::vector<std::string_view> names = {"gray", "gaussian", "median", "mean", "mosaic"};
 
-TEST(NearestName, IsTheOneWithTheFewestEdits) {
+TEST(NearestName, HasTheFewestEdits) {
     EXPECT_EQ(nearest_name("grey", names), "gray");
     EXPECT_EQ(nearest_name("grya", names), "gray");
     EXPECT_EQ(nearest_name("gauss", names), "gaussian");
@@ -111,7 +111,7 @@ TEST(NearestName, IsTheOneWithTheFewestEdits) {
     EXPECT_EQ(nearest_name("nru", short_names), "");
 }
 
-TEST(NearestName, IsEmptyWhenNoCandidateIsNear) {
+TEST(NearestName, IsEmptyIfNoCandidateIsClose) {
     EXPECT_EQ(nearest_name("sobel", names), "");
     EXPECT_EQ(nearest_name("", names), "");
     EXPECT_EQ(nearest_name("gray", {}), "");
@@ -196,12 +196,12 @@ TEST(Printable, EscapesInvalidUtf8) {
     for (const auto& [text, shown] : cases) EXPECT_EQ(printable(text), shown);
 }
 
-TEST(Printable, KeepsLineBreaksOfLines) {
+TEST(Printable, KeepsLineFeedsInMultilineText) {
     EXPECT_EQ(printable_lines("a\x1b\n  b\r\n\nc\n"), "a\\x1b\n  b\\x0d\n\nc\n");
     EXPECT_EQ(printable_lines(""), "");
 }
 
-TEST(ShellQuoted, QuotesAsOneWord) {
+TEST(ShellQuoted, ProducesASingleWord) {
     EXPECT_EQ(shell_word("gaussian=5:sigma=1.5,flip=both"), "gaussian=5:sigma=1.5,flip=both");
     EXPECT_EQ(shell_word(""), "''");
     EXPECT_EQ(shell_word("text='{time} $HOME'"), R"('text='\''{time} $HOME'\''')");

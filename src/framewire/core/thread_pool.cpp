@@ -63,7 +63,7 @@ void run_on_plain_threads(int threads, std::int64_t chunks, const One& one) {
 
 ThreadPool::ThreadPool(int threads) {
     if (threads < 0 || threads > 1024)
-        fail(ErrorCode::usage, "{} threads requested; allowed: 1 to 1024, or 0 for all of the machine", threads);
+        fail(ErrorCode::usage, "{} threads requested; allowed: 1 to 1024, or 0 for one per CPU", threads);
     arena_ = std::make_unique<Arena>(threads ? threads : oneapi::tbb::info::default_concurrency());
 }
 

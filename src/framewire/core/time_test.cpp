@@ -8,7 +8,7 @@
 namespace framewire {
 namespace {
 
-TEST(Rate, ParsesThreeForms) {
+TEST(Rate, ParsesIntegersDecimalsAndFractions) {
     const auto is = [](const char* text, std::int64_t numerator, std::int64_t denominator) {
         const auto rate = parse_rate(text);
         return rate && rate->numerator == numerator && rate->denominator == denominator;
@@ -56,7 +56,7 @@ TEST(RetryPauses, DoubleUpToTheMaximumUntilReset) {
     EXPECT_EQ(next_ms(pauses, 2), (std::vector<std::int64_t>{250, 500}));
 }
 
-TEST(RetryPauses, ShortenAFirstPauseAboveTheMaximum) {
+TEST(RetryPauses, CapOnlyThePausesAfterTheFirst) {
     RetryPauses pauses(std::chrono::milliseconds(40), std::chrono::milliseconds(30));
     EXPECT_EQ(next_ms(pauses, 3), (std::vector<std::int64_t>{40, 30, 30}));
 }

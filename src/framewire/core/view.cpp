@@ -28,7 +28,7 @@ namespace detail {
 
 void validate_view(const void* data, const Shape& have, std::int64_t row_stride_bytes, std::int64_t frame_stride_bytes,
                    const Shape& want, const char* what) {
-    if (have != want) fail(ErrorCode::usage, "{} is {}; {} is needed", what, to_string(have), to_string(want));
+    if (have != want) fail(ErrorCode::usage, "{} is {}; expected {}", what, to_string(have), to_string(want));
     if (data == nullptr) fail(ErrorCode::usage, "{} is a null pointer", what);
     if (row_stride_bytes < have.row_bytes())
         fail(ErrorCode::usage, "{} has a row stride of {} bytes; a row needs {}", what, row_stride_bytes,
@@ -42,13 +42,14 @@ void validate_view(const void* data, const Shape& have, std::int64_t row_stride_
 
 void validate_rows(const RowRange& rows, const Shape& image, const char* what) {
     if (rows.begin < 0 || rows.end <= rows.begin || rows.end > image.height)
-        fail(ErrorCode::usage, "{} are {} to {} of {}", what, rows.begin, rows.end, to_string(image));
+        fail(ErrorCode::usage, "{} are {} to {}, an invalid range for {}", what, rows.begin, rows.end,
+             to_string(image));
 }
 
 }  // namespace detail
 
 void copy(HostView<const std::uint8_t> from, HostView<std::uint8_t> to) {
-    validate(to, from.shape(), "the copy's target");
+    validate(to, from.shape(), "the copy destination");
     const auto& shape = from.shape();
     // Contiguous batches need only one copy.
     if (from.dense() && to.dense()) {

@@ -10,7 +10,7 @@
 namespace framewire::cuda {
 namespace {
 
-constexpr auto reason = "this build has no CUDA";
+constexpr auto reason = "this build has no CUDA support";
 
 [[noreturn]] void absent() { fail(ErrorCode::config, "no CUDA GPU: {}", reason); }
 

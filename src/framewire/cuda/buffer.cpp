@@ -40,7 +40,7 @@ void copy_images(const void* from, std::int64_t from_row_stride, std::int64_t fr
 template <MemorySpace from_space, MemorySpace to_space>
 void copy_views(View<const std::uint8_t, from_space> from, View<std::uint8_t, to_space> to, cudaMemcpyKind kind,
                 const Stream& stream) {
-    validate(to, from.shape(), "the copy's target");
+    validate(to, from.shape(), "the copy destination");
     if (from.dense() && to.dense())
         copy_bytes(from.data(), to.data(), static_cast<std::size_t>(from.shape().bytes()), kind, stream);
     else

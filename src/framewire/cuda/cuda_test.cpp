@@ -30,7 +30,7 @@ TEST(Executor, UsesTheCpuOnRequest) {
     EXPECT_THROW(executor.stream(), Error);
 }
 
-TEST(Executor, NeverFallsBackSilently) {
+TEST(Executor, CudaBackendNeverFallsBackToTheCpu) {
     if (!cuda::devices().empty()) {
         EXPECT_EQ(Executor(BackendChoice::cuda).backend(), Backend::cuda);
         EXPECT_EQ(Executor(BackendChoice::automatic).backend(), Backend::cuda);
@@ -54,7 +54,7 @@ TEST(Executor, ParsesBackendNames) {
     EXPECT_THROW(parse_backend("gpu"), Error);
 }
 
-TEST(Executor, ReportsStepsButNotNestedSteps) {
+TEST(Executor, ReportsOnlyOutermostSteps) {
     Executor executor(BackendChoice::cpu, 1);
     std::vector<std::string> reported;
     executor.time_steps([&](std::string_view name, double) { reported.emplace_back(name); });
@@ -88,7 +88,7 @@ TEST_P(BackendMemoryTest, FillsUploadsAndDownloadsBytes) {
     EXPECT_EQ(empty.bytes(), 0u);
 }
 
-TEST_P(BackendMemoryTest, CopiesImagesWithGaps) {
+TEST_P(BackendMemoryTest, CopiesPaddedImages) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{2, 17, 31, 3};
     kit::GuardedImage from(shape, {5, 3, 1});
@@ -130,11 +130,11 @@ TEST_P(BackendMemoryTest, RejectsMemoryOfTheOtherSpace) {
     };
     const auto host = message([&] { executor.require_space<MemorySpace::host>("a test"); });
     const auto device = message([&] { executor.require_space<MemorySpace::device>("a test"); });
-    EXPECT_EQ(host, GetParam() == Backend::cpu ? "" : "a test cannot use memory of the host on the cuda backend");
-    EXPECT_EQ(device, GetParam() == Backend::cuda ? "" : "a test cannot use memory of the GPU on the cpu backend");
+    EXPECT_EQ(host, GetParam() == Backend::cpu ? "" : "a test cannot use host memory on the cuda backend");
+    EXPECT_EQ(device, GetParam() == Backend::cuda ? "" : "a test cannot use GPU memory on the cpu backend");
 }
 
-TEST_P(CudaTest, CopiesImagesWithGapsBothWays) {
+TEST_P(CudaTest, CopiesPaddedImagesBothWays) {
     const auto& stream = kit::executor(Backend::cuda).stream();
     for (const auto& layout : kit::layouts()) {
         const Shape shape{3, 17, 31, 3};
@@ -150,7 +150,7 @@ TEST_P(CudaTest, CopiesImagesWithGapsBothWays) {
     }
 }
 
-TEST_P(CudaTest, PinnedMemoryHoldsFrames) {
+TEST_P(CudaTest, FramesInPinnedMemoryRoundTrip) {
     auto& executor = kit::executor(Backend::cuda);
     HostImage pinned({1, 8, 8, 3}, executor.frame_memory());
     EXPECT_EQ(&executor.frame_memory(), &cuda::pinned_memory());
@@ -209,7 +209,7 @@ TEST_P(CudaTest, StreamIsUsableAfterAFailedRecording) {
 
 // An operation may keep the stream of its plan: its commands go to the same place as the stream's other work at
 // that time.
-TEST_P(CudaTest, RecordsAStreamKeptByAPlan) {
+TEST_P(CudaTest, RecordsWorkOnAStoredStreamReference) {
     const auto& executor = kit::executor(Backend::cuda);
     cuda::DeviceBuffer buffer(16);
     cuda::fill(buffer.data(), 1, 16, executor.stream());
@@ -227,7 +227,7 @@ TEST_P(CudaTest, RecordsAStreamKeptByAPlan) {
 }
 
 // Workers of a frame copy and record events on its stream while the thread that starts frames records.
-TEST_P(CudaTest, OtherThreadsQueueWhileOneRecords) {
+TEST_P(CudaTest, OtherThreadsCanQueueWorkDuringRecording) {
     const auto& executor = kit::executor(Backend::cuda);
     cuda::DeviceBuffer recorded(16), run(16);
     cuda::fill(recorded.data(), 1, 16, executor.stream());
@@ -253,7 +253,7 @@ TEST_P(CudaTest, OtherThreadsQueueWhileOneRecords) {
     EXPECT_EQ(first_recorded(), 7);
 }
 
-TEST_P(CudaTest, EventsOrderStreams) {
+TEST_P(CudaTest, EventsSynchronizeStreams) {
     const auto& first = kit::executor(Backend::cuda).stream();
     const cuda::Stream second;
     cuda::DeviceBuffer buffer(1 << 20);
@@ -269,7 +269,7 @@ TEST_P(CudaTest, EventsOrderStreams) {
     EXPECT_GE(end.milliseconds_since(begin), 0.0f);
 }
 
-TEST_P(CudaTest, ReportsAFailedAllocation) {
+TEST_P(CudaTest, FailedAllocationIsReportedOnce) {
     try {
         cuda::DeviceBuffer buffer(std::size_t{1} << 50);
         FAIL() << "a petabyte on a GPU";
@@ -281,7 +281,7 @@ TEST_P(CudaTest, ReportsAFailedAllocation) {
     cuda::DeviceBuffer buffer(16);
 }
 
-TEST_P(CudaTest, NamesTheGpu) {
+TEST_P(CudaTest, ReportsTheGpuNameAndMemory) {
     const auto devices = cuda::devices();
     ASSERT_FALSE(devices.empty());
     EXPECT_FALSE(devices[0].name.empty());
@@ -289,7 +289,7 @@ TEST_P(CudaTest, NamesTheGpu) {
     EXPECT_TRUE(cuda::why_no_device().empty());
 }
 
-TEST_P(CudaTest, SharedMemoryCanOnlyBeLowered) {
+TEST_P(CudaTest, SharedMemoryLimitCanOnlyBeLowered) {
     Executor executor(BackendChoice::cuda);
     const auto all = executor.shared_memory();
     EXPECT_GE(all.block_bytes, 64 * 1024);

@@ -114,7 +114,7 @@ void Executor::synchronize() const {
 }
 
 void Executor::refuse_space(const char* who) const {
-    fail(ErrorCode::internal, "{} cannot use memory of the {} on the {} backend", who,
+    fail(ErrorCode::internal, "{} cannot use {} memory on the {} backend", who,
          backend_ == Backend::cuda ? "host" : "GPU", to_string(backend_));
 }
 

@@ -30,7 +30,7 @@ std::vector<std::uint32_t> random_numbers(std::size_t count, std::uint32_t most)
     return numbers;
 }
 
-TEST_P(KernelTest, WarpReductionsJoinAllLanes) {
+TEST_P(KernelTest, WarpReductionsCombineAllLanes) {
     for (const std::uint32_t most : {0u, 1u, 255u, ~0u}) {
         const auto values = random_numbers(32, most);
         const auto results = kernels::join_in_warp(values, executor());
@@ -56,7 +56,7 @@ TEST_P(KernelTest, WarpReductionsJoinAllLanes) {
     }
 }
 
-TEST_P(KernelTest, BlockScansSumAllThreads) {
+TEST_P(KernelTest, BlockScansSumOverAllThreads) {
     for (const std::size_t warps : {1u, 4u, 9u, 32u}) {
         const auto values = random_numbers(32 * warps, 60000);
         const auto results = kernels::scan_in_block(values, executor());
@@ -143,7 +143,7 @@ std::string complaint_of_recording(const std::function<void()>& body) {
 }
 
 // Regression test: while a graph was recorded, the kernels of scale and convolve ran at once and were missing from it.
-TEST_P(KernelTest, RecordingsDetectWorkOnAKeptHandle) {
+TEST_P(KernelTest, RecordingsDetectWorkOnACachedStreamHandle) {
     cuda::DeviceBuffer recorded(16), kept(16);
     const auto fill = [&] { cuda::fill(recorded.data(), 7, 16, executor().stream()); };
     const auto in_queue = kernels::fill_on_kept_handle(kept, kernels::KeptHandle::in_queue, executor());

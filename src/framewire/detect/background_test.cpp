@@ -53,7 +53,7 @@ TEST(Background, ExistsOnceLaterFramesOutweighTheFirst) {
 
 TEST(Background, ListsTheAllowedValuesInErrors) {
     for (const auto* text : {"mean", "mean:", "mean:0", "mean:1.5", "mean:nan", "mean:0.1x"})
-        EXPECT_NE(message(text).find("above 0 up to 1"), std::string::npos) << text;
+        EXPECT_NE(message(text).find("above 0 and at most 1"), std::string::npos) << text;
     for (const auto* text : {"", "frist", "first:", "mixtures"})
         EXPECT_NE(message(text).find("allowed: first, mean:RATE, mixture"), std::string::npos) << text;
     EXPECT_NE(message("frist").find("did you mean 'first'?"), std::string::npos);
@@ -250,7 +250,7 @@ void check(Backend backend, ForegroundParameters parameters, const Shape& shape,
                 ASSERT_EQ(images.blurred.broken_guard(), std::nullopt);
                 if (what == blurred_only) continue;
                 ASSERT_EQ(std::memcmp(images.mask.view().data(), want_mask.view().data(), bit_mask_bytes(shape)), 0)
-                    << "the masks differ, pixels outside the image included";
+                    << "the masks differ (including pixels outside the image)";
             }
         });
     }

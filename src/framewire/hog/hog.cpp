@@ -506,7 +506,7 @@ void Hog::run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::h
 // The first frame needs a full histogram. For later frames, pixels are first counted only around the levels of the
 // previous frame, which is faster. If the levels have moved too far, the gray image is counted again.
 void Hog::run(const MakeRows& make, HogView<float, MemorySpace::host> out) {
-    if (!goes_by_rows()) fail(ErrorCode::usage, "this hog takes whole images, not rows");
+    if (!goes_by_rows()) fail(ErrorCode::usage, "this HOG plan processes whole images, not rows");
     check(out.shape());
     if (!has_levels_) {
         count_bands([&](int, const RowRange& rows, Histogram& counts) {
@@ -639,22 +639,23 @@ HogShape shape_of_cells(const HogParameters& parameters, const Shape& frames) {
 const ParameterFields<HogParameters>& hog_fields() {
     using P = HogParameters;
     static const ParameterFields<P> fields = {
-        parameter_field(&P::gradient, hog_gradient_names,
-                        {.name = "gradient",
-                         .help = "sobel as in the report, or central differences with votes interpolated between cells "
-                                 "(Dalal and Triggs): models miss 18 % of INRIA's crops instead of 38 %"}),
+        parameter_field(
+            &P::gradient, hog_gradient_names,
+            {.name = "gradient",
+             .help = "sobel: as in the report; central: central differences with votes interpolated between "
+                     "cells (Dalal and Triggs), with which models miss 18 % of INRIA's crops instead of 38 %"}),
         parameter_field(
             &P::cell,
             {.name = "cell", .help = "side of a cell in pixels", .minimum = 4, .maximum = hog_most_cell, .unit = "PX"}),
         parameter_field(
             &P::bins,
-            {.name = "bins", .help = "directions of a cell", .minimum = 2, .maximum = hog_most_bins, .unit = "N"}),
+            {.name = "bins", .help = "orientation bins per cell", .minimum = 2, .maximum = hog_most_bins, .unit = "N"}),
         parameter_field(
             &P::signed_gradients,
             {.name = "signed", .help = "distinguish dark-to-bright from bright-to-dark edges: bins cover 360 degrees"}),
         parameter_field(
             &P::norm, hog_norm_names,
-            {.name = "norm", .help = "normalization of each block of cells; l2hys is that of Dalal and Triggs"}),
+            {.name = "norm", .help = "normalization of each block of cells; l2hys: as in Dalal and Triggs"}),
         parameter_field(&P::block, {.name = "block",
                                     .help = "side of a block in cells; requires a norm",
                                     .minimum = 1,

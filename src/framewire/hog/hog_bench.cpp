@@ -57,7 +57,7 @@ void bench_cpu(Session& session, const HogParameters& parameters) {
     if (parameters.cell == 8 && parameters.norm == HogNorm::l2hys) {
         peer();
         if (descriptors.size() != out.size())
-            fail(ErrorCode::internal, "OpenCV gives {} values, framewire {}", descriptors.size(), out.size());
+            fail(ErrorCode::internal, "OpenCV returned {} values, framewire {}", descriptors.size(), out.size());
         candidates.push_back(peer);
     }
 #endif

@@ -99,7 +99,7 @@ void check_hog(Backend backend, const HogParameters& parameters, const Shape& sh
     EXPECT_EQ(std::memcmp(first.data(), second.data(), run.shape().bytes()), 0) << "a second run differs";
 }
 
-TEST_P(HogTest, EqualsTheReferenceForEveryShapeLayoutAndFill) {
+TEST_P(HogTest, MatchesTheReferenceForEveryShapeLayoutAndFill) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         for (const int channels : {3, 1})
@@ -117,7 +117,7 @@ TEST_P(HogTest, EqualsTheReferenceForEveryShapeLayoutAndFill) {
     });
 }
 
-TEST_P(HogTest, EqualsTheReferenceForEveryParameter) {
+TEST_P(HogTest, MatchesTheReferenceForEveryParameter) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         for (const int cell : {4, 5, 8, 16, 31, 37, 64})
@@ -147,7 +147,7 @@ TEST_P(HogTest, EqualsTheReferenceForEveryParameter) {
 }
 
 // Tests the smallest gradients, for which rounding matters most.
-TEST_P(HogTest, EqualsTheReferenceForFaintImages) {
+TEST_P(HogTest, MatchesTheReferenceForFaintImages) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         kit::GuardedImage image({1, 131, 201, 1}, {});
@@ -168,7 +168,7 @@ TEST_P(HogTest, EqualsTheReferenceForFaintImages) {
     });
 }
 
-TEST_P(HogTest, EqualsTheReferenceForSpreadVotes) {
+TEST_P(HogTest, MatchesTheReferenceWithInterpolatedVotes) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         HogParameters parameters{.gradient = HogGradient::central};
@@ -194,7 +194,7 @@ TEST_P(HogTest, EqualsTheReferenceForSpreadVotes) {
     });
 }
 
-TEST_P(HogTest, EqualsTheReferenceForLargeImages) {
+TEST_P(HogTest, MatchesTheReferenceForLargeImages) {
     check_hog(GetParam(), {}, kit::hd_shape(3, 2), {}, kit::Fill::noise);
     check_hog(GetParam(), {.cell = 32, .norm = HogNorm::l2hys}, kit::hd_shape(1, 2), {}, kit::Fill::ramp);
     check_hog(GetParam(), {.gradient = HogGradient::central, .norm = HogNorm::l2hys}, kit::hd_shape(3, 2), {},
@@ -238,7 +238,7 @@ TEST_P(HogTest, SignedBinsSeparateOppositeGradients) {
 // The central gradients of the same ramp are 1 2 2 1, between the first and the last bin. The centre of a single cell
 // of 4 pixels, and of a block of that cell, is between the second and the third pixel: both of these count 7/8, the
 // outer ones 5/8, in rows as well as in columns.
-TEST_P(HogTest, SpreadVotesAreWeightedByDistance) {
+TEST_P(HogTest, InterpolatedVotesAreWeightedByDistance) {
     const double votes = (5 + 14 + 14 + 5) / 8.0 * (5 + 7 + 7 + 5) / 8.0 / 2;
     expect_near(descriptors_of(GetParam(), {.gradient = HogGradient::central, .cell = 4, .bins = 2}, 4, 4,
                                [](int, int x) { return x; }),
@@ -247,7 +247,7 @@ TEST_P(HogTest, SpreadVotesAreWeightedByDistance) {
 
 // Columns 1/8 of a cell away on either side of the edge between the first two cells have gradients. Each gives 5/8 of
 // its votes to its own cell and 3/8 to the other. If the two cells form a block, both get the same.
-TEST_P(HogTest, SpreadVotesReachTheNextCell) {
+TEST_P(HogTest, VotesAreInterpolatedBetweenCells) {
     const auto edge = [](int, int x) { return x < 4 ? 0 : 200; };
     const double votes = 200 * (5 + 7 + 7 + 5) / 8.0 / 2;
     expect_near(descriptors_of(GetParam(), {.gradient = HogGradient::central, .cell = 4, .bins = 2}, 4, 8, edge),
@@ -278,14 +278,14 @@ TEST_P(HogTest, BinsWithoutVotesAreZero) {
     });
 }
 
-TEST_P(HogTest, FlatImagesHaveNoGradients) {
+TEST_P(HogTest, FlatImagesHaveZeroDescriptors) {
     for (const auto norm : {HogNorm::none, HogNorm::l2, HogNorm::l2hys})
         for (const int level : {0, 77, 255})
             for (const auto value : descriptors_of(GetParam(), {.norm = norm}, 24, 24, [&](int, int) { return level; }))
                 ASSERT_EQ(value, 0.0f) << level;
 }
 
-TEST(Hog, StepsEqualTheFormulas) {
+TEST(Hog, IntermediateStepsMatchTheReference) {
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         for (const int channels : {1, 3})
@@ -334,7 +334,7 @@ TEST(Hog, RunsWithoutAllocating) {
 }
 
 // Chunks of rows process the cells at their edges twice; the sums must not depend on that.
-TEST(Hog, IsEqualForAnyNumberOfThreads) {
+TEST(Hog, DoesNotDependOnTheNumberOfThreads) {
     kit::GuardedImage image({1, 200, 90, 1}, {});
     kit::fill(image.view(), kit::Fill::noise, 3);
     for (const auto norm : {HogNorm::none, HogNorm::l2hys}) {
@@ -350,7 +350,7 @@ TEST(Hog, IsEqualForAnyNumberOfThreads) {
     }
 }
 
-TEST(Hog, ComputesShapesOfCellsAndBlocks) {
+TEST(Hog, ComputesDescriptorShapes) {
     EXPECT_EQ(hog_shape({}, {4, 1080, 1920, 3}), (HogShape{4, 135, 240, 9}));
     EXPECT_EQ(hog_shape({.cell = 64, .bins = 36}, {1, 127, 64, 1}), (HogShape{1, 1, 1, 36}));
     EXPECT_EQ(hog_shape({.norm = HogNorm::l2hys, .block = 3}, {1, 128, 64, 1}), (HogShape{1, 14, 6, 81}));

@@ -145,13 +145,15 @@ const ParameterFields<PeopleParameters>& people_fields() {
         parameter_field(
             &P::threshold,
             {.name = "threshold", .help = "detect windows that score more than this", .minimum = -any, .maximum = any}),
+        parameter_field(&P::scale_step, {.name = "scale-step",
+                                         .help = "scale factor between successive window sizes",
+                                         .minimum = 1.05,
+                                         .maximum = 2}),
         parameter_field(
-            &P::scale_step,
-            {.name = "scale-step", .help = "factor from one window size to the next", .minimum = 1.05, .maximum = 2}),
-        parameter_field(&P::group, people_grouping_names,
-                        {.name = "group",
-                         .help = "grouping of windows on one person: overlap keeps the best of overlapping windows; "
-                                 "neighbours averages groups like OpenCV, with fewer false alarms"}),
+            &P::group, people_grouping_names,
+            {.name = "group",
+             .help = "how to group windows on the same person: overlap keeps the best of overlapping windows; "
+                     "neighbours averages groups, as OpenCV does, with fewer false alarms"}),
         parameter_field(
             &P::overlap,
             {.name = "overlap",
@@ -164,11 +166,11 @@ const ParameterFields<PeopleParameters>& people_fields() {
                                          .unit = "N"}),
         parameter_field(&P::least_height_px,
                         {.name = "min-height",
-                         .help = "smallest window height, at least half of the model's; 0: the model's",
+                         .help = "smallest window height, at least half the model's; 0: the model's height",
                          .maximum = max_side_px,
                          .unit = "PX"}),
         parameter_field(&P::most_height_px, {.name = "max-height",
-                                             .help = "largest window height; 0: the frame's",
+                                             .help = "largest window height; 0: the frame's height",
                                              .maximum = max_side_px,
                                              .unit = "PX"}),
     };
@@ -180,7 +182,7 @@ void validate(const WindowModel& model, const PeopleParameters& p) {
     people_fields().check(p, "people");
     const int least = least_height_px(model, p), half = (model.height_px + 1) / 2;
     if (least < half || least > max_side_px)
-        fail(ErrorCode::usage, "the minimum window height is {} pixels; allowed: {} (half of the model's) to {}", least,
+        fail(ErrorCode::usage, "the minimum window height is {} pixels; allowed: {} (half the model's) to {}", least,
              half, max_side_px);
     if (p.most_height_px != 0 && (p.most_height_px < least || p.most_height_px > max_side_px))
         fail(ErrorCode::usage, "the maximum window height is {} pixels; allowed: {} (the minimum) to {}",
@@ -196,7 +198,7 @@ std::string without_windows(const WindowModel& model, const PeopleParameters& pa
     const int least = least_height_px(model, parameters);
     const auto width = std::lround(static_cast<double>(model.width_px) * least / model.height_px);
     return fmt::format(
-        "a frame of {} is smaller than the smallest window, {}x{} pixels; windows may be as small as half of the "
+        "a frame of {} is smaller than the smallest window, {}x{} pixels; windows may be as small as half the "
         "model's, {}x{}",
         to_string(frame), width, least, (model.width_px + 1) / 2, (model.height_px + 1) / 2);
 }

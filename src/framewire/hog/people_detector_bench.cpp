@@ -66,11 +66,11 @@ float checked_threshold(const WindowModel& model, HostView<const std::uint8_t> f
         model, HogView<const float, MemorySpace::host>(descriptors.data(), hog_shape(model.hog, frame.shape())));
     std::ranges::sort(want, std::greater());
     const auto got = people.detections();
-    if (got.size() != want.size()) fail(ErrorCode::internal, "{} windows, not {}", got.size(), want.size());
+    if (got.size() != want.size()) fail(ErrorCode::internal, "found {} windows, expected {}", got.size(), want.size());
     const auto tolerance = 1e-4 * std::max(std::abs(want.front()), std::abs(want.back()));
     for (std::size_t i = 0; i < want.size(); ++i)
         if (!(std::abs(got[i].score - want[i]) <= tolerance))
-            fail(ErrorCode::internal, "people: score {} is {}, not {}", i, got[i].score, want[i]);
+            fail(ErrorCode::internal, "people: score {} is {}, expected {}", i, got[i].score, want[i]);
     return got[candidates].score;
 }
 

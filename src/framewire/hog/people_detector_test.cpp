@@ -190,7 +190,7 @@ WindowModel model_of_figure() {
     return model;
 }
 
-TEST_P(PeopleDetectorTest, FindsFiguresAtTheirPlaces) {
+TEST_P(PeopleDetectorTest, FindsFiguresAtTheirPositions) {
     const auto model = model_of_figure();
     kit::GuardedImage frame({1, 360, 640, 3}, kit::layouts().back());
     for (int y = 0; y < 360; ++y) std::fill_n(frame.view().row(0, y), 640 * 3, std::uint8_t{60});
@@ -242,7 +242,7 @@ TEST_P(PeopleDetectorTest, MergesNeighbouringWindows) {
     EXPECT_TRUE(none().empty());
 }
 
-TEST_P(PeopleDetectorTest, FindsFiguresWithSpreadVotes) {
+TEST_P(PeopleDetectorTest, ScoresEveryWindowWithInterpolatedVotes) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         check_windows(GetParam(),
@@ -252,7 +252,7 @@ TEST_P(PeopleDetectorTest, FindsFiguresWithSpreadVotes) {
 }
 
 // Tests more windows above the threshold than the capacity: the best are kept, regardless of their order.
-TEST_P(PeopleDetectorTest, KeepsTheBestUpToTheCapacity) {
+TEST_P(PeopleDetectorTest, KeepsTheBestWindowsUpToTheCapacity) {
     const auto model = random_model({.cell = 4, .norm = HogNorm::l2hys}, 16, 24);
     kit::GuardedImage frame({1, 180, 230, 1}, {});
     kit::fill(frame.view(), kit::Fill::noise, 6);
@@ -297,7 +297,7 @@ TEST(PeopleDetector, RunsWithoutAllocating) {
     EXPECT_EQ(kit::allocations(), before);
 }
 
-TEST(PeopleDetector, HasEveryLevelThatFitsAWindow) {
+TEST(PeopleDetector, HasALevelForEveryWindowSizeThatFits) {
     const auto levels = [](const PeopleParameters& parameters, const Shape& shape) {
         return PeopleDetector(random_model({.norm = HogNorm::l2hys}, 64, 128), parameters, shape,
                               kit::executor(Backend::cpu))
@@ -313,7 +313,7 @@ TEST(PeopleDetector, HasEveryLevelThatFitsAWindow) {
     EXPECT_EQ(levels({.least_height_px = 64}, {1, 64, 32, 3}), 1);
 }
 
-TEST(PeopleDetector, ExplainsFramesWithoutWindows) {
+TEST(PeopleDetector, ExplainsWhyAFrameHasNoWindows) {
     const auto model = random_model({.norm = HogNorm::l2hys}, 64, 128);
     EXPECT_EQ(without_windows(model, {}, {1, 128, 64, 3}), "");
     const auto reason = without_windows(model, {}, {1, 100, 64, 3});
@@ -357,7 +357,7 @@ std::vector<Detection> grouped(std::vector<Detection> detections, int neighbours
 }
 
 // The limit is a fifth of the mean of the smaller width and the smaller height, (10 + 30) / 2: 4 pixels.
-TEST(Neighbours, HaveSidesThatDifferByAFifthAtMost) {
+TEST(Neighbours, SidesDifferByAtMostAFifth) {
     const Detection box{100, 100, 10, 30, 0};
     EXPECT_TRUE(are_neighbours(box, box));
     EXPECT_TRUE(are_neighbours(box, {104, 96, 10, 30, 0}));
@@ -369,7 +369,7 @@ TEST(Neighbours, HaveSidesThatDifferByAFifthAtMost) {
     EXPECT_TRUE(are_neighbours(box, {98, 98, 14, 34, 0}));
 }
 
-TEST(Neighbours, GroupIsItsMeanWithItsBestScore) {
+TEST(Neighbours, GroupHasTheMeanBoxAndTheBestScore) {
     const std::vector<Detection> boxes{{10, 20, 40, 80, 1}, {12, 21, 42, 83, 5}, {13, 22, 41, 82, 2}};
     // The means are 35 / 3, 63 / 3, 123 / 3 and 245 / 3.
     EXPECT_EQ(grouped(boxes, 2), (std::vector<Detection>{{12, 21, 41, 82, 5}}));
@@ -379,7 +379,7 @@ TEST(Neighbours, GroupIsItsMeanWithItsBestScore) {
 }
 
 // The first and the last box are too far apart; the box between them joins them, in any order.
-TEST(Neighbours, ChainIsOneGroup) {
+TEST(Neighbours, ChainOfNeighboursFormsOneGroup) {
     std::vector<Detection> boxes{{0, 0, 10, 10, 1}, {2, 0, 10, 10, 2}, {4, 0, 10, 10, 3}, {50, 0, 10, 10, 4}};
     ASSERT_FALSE(are_neighbours(boxes[0], boxes[2]));
     const std::vector<Detection> want{{50, 0, 10, 10, 4}, {2, 0, 10, 10, 3}};
@@ -410,7 +410,7 @@ TEST(Neighbours, GroupsWithinLargerOnesAreDropped) {
         << "reaches further than a fifth beyond its side";
 }
 
-TEST(Neighbours, IgnoreTheOrderAndAllocateNothing) {
+TEST(Neighbours, GroupingIgnoresTheOrderAndDoesNotAllocate) {
     std::mt19937 random(1);
     std::vector<Detection> boxes;
     for (int i = 0; i < 300; ++i) {

@@ -179,8 +179,8 @@ void check(std::span<const double> scales, const Shape& frame) {
         if (scale > std::min(frame.width, frame.height))
             fail(ErrorCode::usage, "a pyramid level of scale {} is empty for a frame of {}", scale, to_string(frame));
         if (std::max(frame.width, frame.height) / scale > max_side_px)
-            fail(ErrorCode::usage, "a pyramid level of scale {} of a frame of {} has sides above {} pixels", scale,
-                 to_string(frame), max_side_px);
+            fail(ErrorCode::usage, "a pyramid level of scale {} for a frame of {} has a side longer than {} pixels",
+                 scale, to_string(frame), max_side_px);
     }
 }
 

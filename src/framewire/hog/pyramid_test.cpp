@@ -78,7 +78,7 @@ TEST_P(PyramidTest, EqualsTheReferenceForLargeImages) {
 }
 
 // The brightness of the image is the column number, so a level's pixel shows the column at which it is sited.
-TEST_P(PyramidTest, PixelsAreSitedByTheirScale) {
+TEST_P(PyramidTest, PixelPositionsFollowTheScale) {
     kit::GuardedImage frame({1, 128, 250, 1}, {});
     for (int y = 0; y < 128; ++y)
         for (int x = 0; x < 250; ++x) frame.view().row(0, y)[x] = static_cast<std::uint8_t>(x);

@@ -23,7 +23,7 @@ std::vector<int> first_row(const HogPicture& picture) {
     return {view.row(0, 0), view.row(0, 0) + view.shape().row_bytes()};
 }
 
-TEST(HogPictures, ShowTheStepsOfAnEdge) {
+TEST(HogPictures, ShowEachStepForAnEdge) {
     for (const bool signed_gradients : {false, true}) {
         const auto pictures = pictures_of_an_edge(signed_gradients);
         std::vector<std::string> names;

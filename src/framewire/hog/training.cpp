@@ -41,18 +41,19 @@ double squared_length(std::span<const float> values) {
 void check(const SvmSamples& samples, const SvmParameters& p) {
     if (!(p.c > 0 && std::isfinite(p.c))) fail(ErrorCode::usage, "c is {}; allowed: finite numbers above 0", p.c);
     if (!(p.positive_weight > 0 && std::isfinite(p.positive_weight)))
-        fail(ErrorCode::usage, "the positive samples' weight is {}; allowed: finite numbers above 0",
+        fail(ErrorCode::usage, "the weight of positive samples is {}; allowed: finite numbers above 0",
              p.positive_weight);
     if (!(p.tolerance > 0)) fail(ErrorCode::usage, "the tolerance is {}; it must be above 0", p.tolerance);
-    if (p.most_passes < 1) fail(ErrorCode::usage, "{} passes through the samples; at least 1 is needed", p.most_passes);
+    if (p.most_passes < 1)
+        fail(ErrorCode::usage, "the limit is {} passes over the samples; at least 1 is needed", p.most_passes);
     bool has[2] = {};
     for (std::size_t row = 0; row < samples.rows(); ++row) {
         has[samples.positive(row)] = true;
         if (!std::ranges::all_of(samples.row(row), [](float value) { return std::isfinite(value); }))
-            fail(ErrorCode::usage, "sample {} has a value that is not a finite number", row);
+            fail(ErrorCode::usage, "sample {} has a value that is not finite", row);
     }
     if (!has[0] || !has[1])
-        fail(ErrorCode::usage, "{} samples, none of which is {}; training needs both kinds", samples.rows(),
+        fail(ErrorCode::usage, "none of the {} samples is {}; training needs both kinds", samples.rows(),
              has[1] ? "negative" : "positive");
 }
 
@@ -228,8 +229,8 @@ std::optional<DetectionCurve> cross_validate(const WindowModel& window, const Tr
                                              const std::stop_token& stop) {
     const auto most = std::min(positives.size(), negatives.size());
     if (folds < 2 || static_cast<std::size_t>(folds) > most)
-        fail(ErrorCode::usage, "{} folds of {} positive and {} negative images; allowed: 2 to {}", folds,
-             positives.size(), negatives.size(), most);
+        fail(ErrorCode::usage, "{} folds were requested for {} positive and {} negative images; allowed: 2 to {}",
+             folds, positives.size(), negatives.size(), most);
     ImageScores scores;
     for (int fold = 0; fold < folds; ++fold) {
         const auto trained = train_window_model(window, part(positives, fold, folds, false),
@@ -510,24 +511,27 @@ const ParameterFields<TrainingParameters>& training_fields() {
     using P = TrainingParameters;
     constexpr double any = std::numeric_limits<double>::infinity();
     static const ParameterFields<P> fields = {
-        parameter_field<P>(
-            [](auto& all) -> auto& { return all.svm.c; },
-            {.name = "c", .help = "cost of errors relative to a wide margin", .maximum = any, .above_minimum = true}),
+        parameter_field<P>([](auto& all) -> auto& { return all.svm.c; },
+                           {.name = "c",
+                            .help = "cost of misclassification relative to a wide margin",
+                            .maximum = any,
+                            .above_minimum = true}),
         parameter_field(&P::positive_weight, {.name = "positive-weight",
-                                              .help = "cost of an error with a positive relative to one with a "
-                                                      "negative; 0: balanced, so that both kinds have the same total",
+                                              .help = "cost of misclassifying a positive relative to a negative; "
+                                                      "0: balanced, so that both kinds have the same total",
                                               .maximum = any}),
-        parameter_field(&P::rounds, {.name = "rounds",
-                                     .help = "rounds in which false alarms in the negatives are added to the samples",
-                                     .maximum = most_rounds,
-                                     .unit = "N"}),
+        parameter_field(&P::rounds,
+                        {.name = "rounds",
+                         .help = "rounds of hard negative mining, each of which adds false alarms to the samples",
+                         .maximum = most_rounds,
+                         .unit = "N"}),
         parameter_field(&P::windows,
                         {.name = "negative-windows",
                          .help = "random windows per negative image; 0: 10000 in total, at least 10 per image",
                          .maximum = most_windows,
                          .unit = "N"}),
         parameter_field<P>([](auto& all) -> auto& { return all.svm.seed; },
-                           {.name = "seed", .help = "seed of the random numbers", .maximum = 0x1p62, .unit = "N"}),
+                           {.name = "seed", .help = "random seed", .maximum = 0x1p62, .unit = "N"}),
     };
     return fields;
 }

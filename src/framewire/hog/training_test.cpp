@@ -53,7 +53,7 @@ void expect_svm(const LinearSvm& svm, const std::vector<double>& weights, double
 // and b, the weight is 3a - b and the bias a - b.
 const std::vector<Sample> two{{true, {3}}, {false, {1}}};
 
-TEST(LinearSvm, FindsAWideMargin) {
+TEST(LinearSvm, FindsTheWidestMargin) {
     // 3w + bias >= 1 and -w - bias >= 1 with equality: w = 1, bias = -2 (a = 1.5, b = 3.5, both below c).
     auto p = exact;
     p.c = 10;
@@ -109,7 +109,7 @@ LinearSvm reference(const std::vector<Sample>& all, const SvmParameters& p) {
     return svm;
 }
 
-TEST(LinearSvm, ReachesTheCostOfTheReference) {
+TEST(LinearSvm, MatchesTheReferenceSolution) {
     const auto all = clouds(30, 4, 0.3f);
     for (const auto loss : {SvmLoss::hinge, SvmLoss::squared})
         for (const double weight : {1.0, 3.0}) {
@@ -140,7 +140,7 @@ TEST(LinearSvm, ExcessBoundsTheDistanceToTheMinimumCost) {
     }
 }
 
-TEST(LinearSvm, WeightOfTwoEqualsDuplicatedPositives) {
+TEST(LinearSvm, PositiveWeightOfTwoEqualsDuplicatedPositives) {
     auto all = clouds(40, 5, 0.3f);
     auto p = exact;
     p.positive_weight = 2;
@@ -164,7 +164,7 @@ TEST(LinearSvm, SeparatesSeparableSamples) {
     }
 }
 
-TEST(LinearSvm, SameSeedGivesTheSameBits) {
+TEST(LinearSvm, SameSeedGivesIdenticalWeights) {
     const auto samples = samples_of(clouds(50, 9, 0.1f));
     SvmParameters p{.most_passes = 4, .seed = 5};
     const auto first = train_linear_svm(samples, p), second = train_linear_svm(samples, p);
@@ -182,7 +182,7 @@ TEST(LinearSvm, StopsOnRequest) {
     EXPECT_FALSE(svm.converged);
 }
 
-TEST(LinearSvm, RejectsInvalidSamples) {
+TEST(LinearSvm, RejectsInvalidSamplesAndParameters) {
     const auto refused = [](const SvmSamples& samples, const SvmParameters& p) {
         try {
             train_linear_svm(samples, p);
@@ -251,7 +251,7 @@ std::optional<ErrorCode> error_of(const std::function<void()>& body, std::string
 
 // If an image is larger than the window by whole cells, its middle equals that part of the reference's descriptor of
 // the image.
-TEST(ImageWindows, CentreEqualsThatRegionOfTheImage) {
+TEST(ImageWindows, CentreDescriptorMatchesTheImageRegion) {
     const auto window = small_window();
     const auto shape = window_shape(window);
     const auto image = figure({1, 64, 40, 3}, 1);  // 16 px above and below the window, 8 px to its left and right
@@ -268,7 +268,7 @@ TEST(ImageWindows, CentreEqualsThatRegionOfTheImage) {
 
 // If the pixels around the window do not fill whole cells, those above and to the left of the window's cells are
 // ignored.
-TEST(ImageWindows, CentreIsAlignedToItsOwnCells) {
+TEST(ImageWindows, CentreDescriptorUsesItsOwnCellGrid) {
     const auto window = small_window();
     const auto image = figure({1, 37, 30, 1}, 2);  // 2 px above the window and 3 px to its left
     HostImage part({1, 35, 27, 1});
@@ -280,7 +280,7 @@ TEST(ImageWindows, CentreIsAlignedToItsOwnCells) {
     for (std::size_t i = 0; i < values.size(); ++i) ASSERT_NEAR(values[i], reference.descriptors[i], 1e-4);
 }
 
-TEST(ImageWindows, MirroredEqualsTheMirrorImage) {
+TEST(ImageWindows, MirroredDescriptorMatchesTheMirroredImage) {
     const auto window = small_window();
     const auto image = noise({1, 48, 40, 3}, 3);
     HostImage mirrored(image.shape());
@@ -371,7 +371,7 @@ TEST_F(WindowTrainer, ClassifiesNewImages) {
     }
 }
 
-TEST_F(WindowTrainer, TakesTheRequestedNumberOfWindows) {
+TEST_F(WindowTrainer, SamplesTheRequestedNumberOfWindows) {
     const auto trained = train({.rounds = 0, .windows = 7});
     // 8 images have several windows, 4 have one.
     EXPECT_EQ(trained->figures.negatives, 8 * 7 + 4);
@@ -503,7 +503,7 @@ TEST_F(WindowTrainer, CrossValidationScoresEveryImageOnce) {
 
 // The positive image of each part looks like the negative image of the other part. A model that was trained on the
 // image that it scores finds the image; a model that was trained only on the other part takes it for a negative.
-TEST_F(WindowTrainer, CrossValidationScoresByModelsOfOtherImages) {
+TEST_F(WindowTrainer, CrossValidationScoresHeldOutImages) {
     const auto lying = [](std::uint64_t salt) {
         const auto upright = figure({1, 32, 32, 1}, salt);
         HostImage image(upright.shape());

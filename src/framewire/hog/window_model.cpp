@@ -14,7 +14,7 @@ HogShape window_shape(const WindowModel& model) {
     const auto shape = hog_shape(model.hog, {1, model.height_px, model.width_px, 1});
     const int cell = model.hog.cell;
     if (model.width_px % cell != 0 || model.height_px % cell != 0)
-        fail(ErrorCode::usage, "a window of {}x{} pixels is not a multiple of cells of {}", model.width_px,
+        fail(ErrorCode::usage, "a window of {}x{} pixels is not a multiple of the cell size, {} pixels", model.width_px,
              model.height_px, cell);
     return shape;
 }
@@ -30,13 +30,13 @@ void validate(const WindowModel& model) {
     // A single NaN would make every score NaN.
     const auto finite = [](float value) { return std::isfinite(value); };
     if (!std::ranges::all_of(model.weights, finite) || !finite(model.bias))
-        fail(ErrorCode::usage, "a model has a weight that is not a finite number");
+        fail(ErrorCode::usage, "a model has a weight that is not finite");
 }
 
 const ParameterInfo& window_parameter() {
     static const ParameterInfo parameter{
         .name = "window",
-        .help = "window size of a model, in whole cells",
+        .help = "window size of the model in pixels, a multiple of the cell size",
         .type = ParameterInfo::Type::size,
         .default_value = fmt::format("{}x{}", WindowModel{}.width_px, WindowModel{}.height_px),
         .minimum = 1,

@@ -82,7 +82,7 @@ void check_scores(Executor& executor, const WindowModel& model, int rows, int co
     EXPECT_EQ(std::memcmp(got.data(), again.data(), got.size() * sizeof(float)), 0) << "a second run differs";
 }
 
-TEST_P(WindowScoresTest, EqualTheReferenceForEveryGrid) {
+TEST_P(WindowScoresTest, MatchTheReferenceForEveryGrid) {
     const auto model = random_model({.norm = HogNorm::l2hys}, 32, 48);
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
@@ -95,7 +95,7 @@ TEST_P(WindowScoresTest, EqualTheReferenceForEveryGrid) {
     });
 }
 
-TEST_P(WindowScoresTest, EqualTheReferenceForEveryDescriptor) {
+TEST_P(WindowScoresTest, MatchTheReferenceForEveryDescriptor) {
     kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
         SCOPED_TRACE(instruction_set);
         for (const int bins : {2, 9, 36})
@@ -111,7 +111,7 @@ TEST_P(WindowScoresTest, EqualTheReferenceForEveryDescriptor) {
 }
 
 // The descriptors under some windows do not fit a GPU's shared memory and are processed in parts.
-TEST_P(WindowScoresTest, EqualTheReferenceForLargeWindows) {
+TEST_P(WindowScoresTest, MatchTheReferenceForLargeWindows) {
     const HogParameters hog{.cell = 4, .norm = HogNorm::l2hys};
     check_scores(kit::executor(GetParam()), random_model(hog, 72, 160), 58, 70);
     if (GetParam() == Backend::cpu) return;
@@ -122,7 +122,7 @@ TEST_P(WindowScoresTest, EqualTheReferenceForLargeWindows) {
 }
 
 // With a single nonzero weight, the score of a window is the value at that place.
-TEST_P(WindowScoresTest, EachWeightAppliesToItsPlace) {
+TEST_P(WindowScoresTest, EachWeightAppliesToItsDescriptorValue) {
     auto model = random_model({.cell = 4, .bins = 3}, 12, 8);
     const HogShape window = window_shape(model), shape{1, 4, 11, 3};
     ASSERT_EQ(window, (HogShape{1, 2, 3, 3}));
@@ -141,7 +141,7 @@ TEST_P(WindowScoresTest, EachWeightAppliesToItsPlace) {
     }
 }
 
-TEST(WindowScores, AreEqualForAnyNumberOfThreads) {
+TEST(WindowScores, DoNotDependOnTheNumberOfThreads) {
     const auto model = random_model({.norm = HogNorm::l2hys}, 64, 128);
     const HogShape shape{1, 41, 37, 36};
     auto descriptors = random_descriptors(shape);
@@ -157,7 +157,7 @@ TEST(WindowScores, AreEqualForAnyNumberOfThreads) {
     EXPECT_EQ(of_threads[0], of_threads[2]);
 }
 
-TEST(WindowScores, ComputeTheGridOfWindows) {
+TEST(WindowScores, ComputeTheWindowGrid) {
     const WindowScores scores(random_model({.norm = HogNorm::l2hys}, 64, 128), kit::executor(Backend::cpu));
     const auto count = [&](int rows, int columns) { return scores.grid({1, rows, columns, 36}).count(); };
     EXPECT_EQ(count(15, 7), 1);
@@ -168,7 +168,7 @@ TEST(WindowScores, ComputeTheGridOfWindows) {
     EXPECT_THROW(scores.grid({2, 15, 7, 36}), Error);
 }
 
-TEST(WindowScores, RejectMismatchedModels) {
+TEST(WindowScores, RejectInvalidModels) {
     auto& executor = kit::executor(Backend::cpu);
     auto model = random_model({.norm = HogNorm::l2hys}, 64, 128);
     model.weights.pop_back();

@@ -282,7 +282,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"TextsBehindNpy", npy_with(48, npy_header("|S4", {1}) + "bins"), ErrorCode::no_input, "1 dimensions"},
         Refused{"UnknownBehindNpy", npy_with(48, npy_text("window=24x32:colour=1")), ErrorCode::usage, "colour"},
         Refused{"NoWindow", npy_with(48, npy_text("window=0x32")), ErrorCode::usage, "window"},
-        Refused{"NoCells", npy_with(48, npy_text("window=24x30")), ErrorCode::usage, "a multiple of cells"},
+        Refused{"NoCells", npy_with(48, npy_text("window=24x30")), ErrorCode::usage, "a multiple of the cell size"},
         Refused{"HugeWindow", npy_with(48, npy_text("window=16384x16384:bins=36:norm=l2:block=8")), ErrorCode::usage,
                 "48 numbers"},
         Refused{"OtherWeights", npy_with(48, npy_text("window=32x32:bins=2:norm=l2")), ErrorCode::usage,

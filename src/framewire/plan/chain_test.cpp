@@ -243,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"still=1", "filters, column 7: filter 'still' takes no parameters"},
         Refusal{"still=", "filters, column 7: filter 'still' takes no parameters"},
         Refusal{"smooth=label='abc", "filters, column 14: filter 'smooth': unterminated quote"},
-        Refusal{"smooth=label=abc\\", "filters, column 17: filter 'smooth': a backslash at the end"},
+        Refusal{"smooth=label=abc\\", "filters, column 17: filter 'smooth': trailing backslash"},
         Refusal{"smooth=label=\xC3\xA4:sgma=1", "filters, column 16: filter 'smooth' has no parameter 'sgma'"}));
 
 TEST(Chain, KeepsMessagesShortAndPrintable) {
@@ -398,7 +398,7 @@ TEST(ChainSwitches, AnotherChainKeepsSwitchedOffFilters) {
     for (const std::size_t number : {1, 2, 3}) switches.set(number, false);
     switches.take(parse_chain("mosaic=8,gaussian=7,mosaic=32,median=3"), colour);
     EXPECT_EQ(names_of(switches.active()), (std::vector<std::string>{"mosaic", "median"}));
-    EXPECT_TRUE(switches.all()[0].on) << "the other one of its name was off";
+    EXPECT_TRUE(switches.all()[0].on) << "the other mosaic was switched off";
     EXPECT_THROW(switches.take(parse_chain("crop=900:900"), colour), Error);
     EXPECT_EQ(switches.all().size(), 4U) << "nothing changed";
     switches.take(parse_chain("scale=15:10"), colour);

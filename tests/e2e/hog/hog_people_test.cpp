@@ -283,7 +283,7 @@ TEST_F(HogPeople, RejectsInvalidOptions) {
         {{"--people", model, "-i", scene, "--scale-step", "1.01"}, 2, "1.05 to 2"},
         {{"--people", model, "-i", scene, "--overlap", "1.5"}, 2, "0 to 1"},
         {{"--people", model, "-i", scene, "--threshold", "nan"}, 2, "'nan' is not a number"},
-        {{"--people", model, "-i", scene, "--min-height", "63"}, 2, "half of the model's"},
+        {{"--people", model, "-i", scene, "--min-height", "63"}, 2, "half the model's"},
         {{"--people", model, "-i", scene, "--max-height", "100"}, 2, "100"},
         {{"--people", model, "-i", scene, "--window", "64"}, 2, "WIDTHxHEIGHT"},
         {{"--people", model, "-i", scene, "--window", "60x128"}, 2, "60x128"},

@@ -227,7 +227,7 @@ TEST_F(HogTrain, RejectsConflictingOptions) {
     }
     const auto uneven = run_framewire({"hog", "--train", positives, negatives, "-o", model, "--window", "30x32"});
     EXPECT_EQ(uneven.code, 2) << uneven.err;
-    EXPECT_NE(uneven.err.find("a multiple of cells"), std::string::npos) << uneven.err;
+    EXPECT_NE(uneven.err.find("a multiple of the cell size"), std::string::npos) << uneven.err;
     const auto nowhere = run_framewire({"hog", "--train", positives, negatives});
     EXPECT_EQ(nowhere.code, 2) << nowhere.err;
     const auto unwritable =
