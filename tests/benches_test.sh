@@ -35,7 +35,7 @@ report LaddersAndLimitsAreCorrect $?
 
 $build/framewire bench no-such-group >"$work/log" 2>&1
 [ $? -eq 2 ] && grep -q "'no-such-group'" "$work/log"
-report UnknownGroupIsRefused $?
+report UnknownGroupIsRejected $?
 
 cp $build/framewire "$work/"
 "$work/framewire" bench --list >"$work/log" 2>&1
@@ -62,5 +62,5 @@ its build type is Debug
 it was built with sanitizers (thread)
 
 WANT
-report UnsuitableBuildsAreRefused $?
+report UnsuitableBuildsAreReported $?
 exit $result

@@ -35,7 +35,7 @@ check SkippedByPattern "$passed\n$of_many" 'exit 0' '1 passed, 0 failed, 1 skipp
 check SkippedWithoutBeingListed "$passed\n$other_test" 'exit 0' '1 passed, 1 failed, 0 skipped' 1 'not listed in tests/may-skip.txt: A.E: no such clip'
 check SkippedForAnotherReason "$passed\n$other_reason" 'exit 0' '1 passed, 1 failed, 0 skipped' 1 'A.C: no such luck'
 check Failed "$passed\n$failed" 'exit 1' '1 passed, 1 failed, 0 skipped' 1 'wrong'
-check Died "$passed" 'kill -SEGV $$' '1 passed, 1 failed, 0 skipped' 1 'ended with status 139'
+check Crashed "$passed" 'kill -SEGV $$' '1 passed, 1 failed, 0 skipped' 1 'ended with status 139'
 check Hung "$passed" 'exec sleep 60' '1 passed, 1 failed, 0 skipped' 1 'ended with status 124'
 check Shard "$passed" 'echo part $GTEST_SHARD_INDEX of $GTEST_TOTAL_SHARDS: Skipped && echo nothing && exit 1' \
     '1 passed, 1 failed, 0 skipped' 1 'part 1 of 3' @2/3

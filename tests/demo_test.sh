@@ -32,15 +32,15 @@ report PackageSetsAreNested $status
 # These packages are large, and the program or the demo must not need them.
 ! grep -nE '^(chromium|prometheus|nats-server|mosquitto|ffmpeg|opencv-doc|clang|xvfb|lib(opencv|gtest|gmock|charls).*|python3-.*)$' \
     "$work/program" "$work/demo" >"$work/log" && ! grep -nE '^lib(av(format|codec|device|filter)|sdl2|imgui)-dev$' "$work/demo" >>"$work/log"
-report ProgramNeedsNoPackagesOfTests $?
+report ProgramNeedsNoTestPackages $?
 
 scripts/deps.sh --list no-such-set >"$work/log" 2>&1
 [ $? -eq 2 ] && grep -q "'no-such-set'" "$work/log"
-report UnknownSetIsRefused $?
+report UnknownSetIsRejected $?
 
 scripts/demo.sh --no-such-option >"$work/log" 2>&1
 [ $? -eq 2 ] && grep -q "'--no-such-option'" "$work/log"
-report UnknownOptionIsRefused $?
+report UnknownOptionIsRejected $?
 
 # Even if there is a CUDA toolkit, the demo must not compile CUDA without --cuda.
 cmake --preset demo -B "$work/build" >"$work/log" 2>&1 && ninja -C "$work/build" -t commands framewire >"$work/commands" 2>>"$work/log"
@@ -49,5 +49,5 @@ objects=$(grep -cE -- ' -c [^ ]+\.cpp$' "$work/commands")
 grep -E 'nvcc|\.cu( |$)|_tests?\.cpp|/tests/|/bench/|/lab/' "$work/commands" >>"$work/log" && status=1
 echo "$objects objects" >>"$work/log"
 [ "$objects" -ge 30 ] && [ "$objects" -le 60 ] || status=1
-report BuildsTheProgramAlone $status
+report BuildsOnlyTheProgram $status
 exit $result

@@ -52,7 +52,7 @@ def dead_links():
     for page in TEXTS:
         for target, path, anchor in links(page):
             if not os.path.exists(path):
-                yield f"{page}: {target} is not there"
+                yield f"{page}: {target} does not exist"
             elif anchor and path in TEXTS and anchor not in anchors(TEXTS[path]):
                 yield f"{page}: {target}: the page has no such heading"
 
@@ -64,7 +64,7 @@ def missing_files():
             continue
         for path in re.findall(r"`((?:src|apps|tests|scripts|bench|web|cmake|docs)/[\w./-]+)`", text):
             if not os.path.exists(path) and not re.search(r"(^|[/_.])[A-Z]{4,}", path):
-                yield f"{page}: {path} is not there"
+                yield f"{page}: {path} does not exist"
 
 
 def unlisted_pages():
@@ -122,9 +122,9 @@ def unknown_options():
 
 def main():
     failed = False
-    for name, check in (("LinksLeadSomewhere", dead_links), ("NamedFilesExist", missing_files),
-                        ("EveryPageIsTwoLinksAway", unlisted_pages), ("PagesKeepTheirLength", long_pages),
-                        ("CommandsHaveOptionsOfTheProgram", unknown_options)):
+    for name, check in (("LinkTargetsExist", dead_links), ("NamedFilesExist", missing_files),
+                        ("EveryPageIsWithinTwoLinks", unlisted_pages), ("PagesDoNotExceedTheirLength", long_pages),
+                        ("CommandsUseExistingOptions", unknown_options)):
         problems = list(check())
         for problem in problems:
             print(problem)

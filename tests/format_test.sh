@@ -4,7 +4,7 @@ cd "$(dirname "$0")/.." || exit 1
 if scripts/format.sh --check 2>&1; then
     echo "[       OK ] Format.SourcesAreFormatted (0 ms)"
 else
-    echo "scripts/format.sh puts that right"
+    echo "run scripts/format.sh to fix this"
     echo "[  FAILED  ] Format.SourcesAreFormatted (0 ms)"
     exit 1
 fi

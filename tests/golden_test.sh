@@ -31,7 +31,7 @@ framewire() { ${TEST_UNDER:-} "$program" "$@"; }
 hash_of_outputs() { # prints the hash that results.txt describes; fails if a job writes nothing or an empty file
     local files sums file
     mapfile -t files < <(find . -path './out*' -type f ! -path '*/.framewire/*' | sort)
-    [ ${#files[@]} -gt 0 ] || { echo "there is no output out.*" && return 1; }
+    [ ${#files[@]} -gt 0 ] || { echo "the job wrote no output out.*" && return 1; }
     for file in "${files[@]}"; do
         [ -s "$file" ] || { echo "$file is empty" && return 1; }
     done
@@ -102,12 +102,12 @@ report EveryLineIsAJob "$(grep -nvE '^(#.*|input   -                 .+|(any|fon
 inputs=$(cd "$work/inputs" && sed -n 's/^input  *-  *//p' "$results" | while read -r command; do
     eval "$command" 2>&1 </dev/null || { echo "failed: $command" && break; }
 done)
-report InputsAreMade "$inputs" || exit 1
+report InputsAreGenerated "$inputs" || exit 1
 # Examples with {fps} are left out, because it depends on the machine's speed.
 missing=$(framewire filters | sed -n 's/^ *for example  *-f "\(.*\)"$/\1/p' | grep -vF '{fps}' | while read -r example; do
     grep -qF -e "-f \"$example\"" -e "-f \"$example:font=" "$results" || echo "results.txt has no job with -f \"$example\""
 done)
-report EveryExampleOfAFilterIsInTheFile "$missing" || status=1
+report EveryFilterExampleHasAJob "$missing" || status=1
 
 for backend in ${FRAMEWIRE_BACKEND:-cpu}; do
     awk -v ORS='\0' '/^(any|font|ffmpeg|floats) / { print NR; print }' "$results" |

@@ -46,7 +46,7 @@ def every_row_is_drawn():
             assert row["median_us"] in times, f"{suite}: {row['operation']}, {row['details']}, {us_text(row['median_us'])} us"
 
 
-def bars_are_all_in_the_file():
+def every_bar_is_in_the_file():
     entries = [(f"bar {index}", 1.0 + index, plot.CPU, None) for index in range(200)]
     texts = []
     kept, plot.save = plot.save, lambda figure, folder, name: texts.extend(
@@ -92,7 +92,7 @@ def results_do_not_tell_rows_apart():
     assert key("6.3") == key("5.4")
 
 
-def pages_are_of_the_recorded_rows():
+def pages_match_the_recorded_rows():
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(os.path.abspath("docs/benchmarks/plots"), os.path.join(folder, "plots"))
         pages = report.write_pages(FIGURES, folder, None)
@@ -100,16 +100,16 @@ def pages_are_of_the_recorded_rows():
         for page in pages:
             with open(os.path.join(folder, page), encoding="utf-8") as made, \
                     open(os.path.join("docs/benchmarks", page), encoding="utf-8") as kept:
-                assert made.read() == kept.read(), f"docs/benchmarks/{page}: bench/report.py --pages writes another one"
+                assert made.read() == kept.read(), f"docs/benchmarks/{page}: bench/report.py --pages generates a different page"
 
 
 def main():
     failed = False
-    for name, check in (("EveryRowIsDrawn", every_row_is_drawn), ("BarsAreAllInTheFile", bars_are_all_in_the_file),
+    for name, check in (("EveryRowIsDrawn", every_row_is_drawn), ("EveryBarIsInTheFile", every_bar_is_in_the_file),
                         ("TitlesNameInputAndReport", titles_name_input_and_report),
                         ("PanelsHaveOneMachineAndDifferentLabels", panels_have_one_machine_and_different_labels),
                         ("NamesAreWhole", names_are_whole),
-                        ("PagesAreOfTheRecordedRows", pages_are_of_the_recorded_rows),
+                        ("PagesMatchTheRecordedRows", pages_match_the_recorded_rows),
                         ("ResultsDoNotTellRowsApart", results_do_not_tell_rows_apart)):
         try:
             check()

@@ -122,7 +122,8 @@ TEST(Detect, WritesStepImagesAndLabels) {
                              "-o", folder / "morphology.gray"})
                   .code,
               0);
-    EXPECT_EQ(contents(folder / "morphology.gray"), contents(folder / "mask.gray")) << "the last one is the mask";
+    EXPECT_EQ(contents(folder / "morphology.gray"), contents(folder / "mask.gray"))
+        << "the last step must equal the mask";
     const auto labels = contents(folder / "labels.npy");
     EXPECT_NE(labels.find("'descr': '<i4'"), std::string::npos);
     EXPECT_NE(labels.find("'shape': (90, 180, 320)"), std::string::npos);
@@ -143,7 +144,7 @@ TEST(Detect, WritesStepImagesAndLabels) {
     }
     // Step images have no boxes on them, because boxes are drawn later.
     EXPECT_EQ(run_framewire({"detect", "-i", room, "-o", folder / "again.jsonl", "--steps", folder / "steps"}).code, 74)
-        << "they are there already";
+        << "the step images already exist";
 }
 
 TEST(Detect, ReportsTheTimePerStep) {
@@ -209,7 +210,7 @@ TEST(Detect, AppliesFiltersBeforeDetection) {
     const auto plain = detect({"-i", room}), dark = detect({"-i", room, "-f", "adjust=brightness=-255"});
     EXPECT_EQ(dark.code, 0) << dark.err;
     EXPECT_GT(objects_in(lines_of(plain.out)), 0u);
-    EXPECT_EQ(objects_in(lines_of(dark.out)), 0u) << "in a black picture nothing moves";
+    EXPECT_EQ(objects_in(lines_of(dark.out)), 0u) << "nothing moves in a black picture";
 }
 
 TEST(Detect, ViewersDrawServedBoxes) {

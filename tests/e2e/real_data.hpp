@@ -22,4 +22,4 @@ inline std::string real_data(const std::string& name) {
 
 /// Skips a test on a machine that lacks this path from real_data().
 #define FRAMEWIRE_NEEDS_REAL(path) \
-    if (!std::filesystem::exists(path)) GTEST_SKIP() << "there is no " << (path) << ", a file of the real world"
+    if (!std::filesystem::exists(path)) GTEST_SKIP() << "the real data " << (path) << " is missing"

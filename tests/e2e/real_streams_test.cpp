@@ -106,7 +106,7 @@ TEST_F(RealStreams, PicturesStayWithinTheBound) {
             send(seen, Mode::bounded, effort, {high, low, high}, false);
         });
     }
-    EXPECT_GT(at_their_bound_, streams_ / 2) << "hardly a byte is as far off as it may be";
+    EXPECT_GT(at_their_bound_, streams_ / 2) << "too few streams contain a byte at the bound";
     std::cout << clips.size() << " clips: " << streams_ << " streams, " << frames_
               << " frames within their thresholds\n";
 }

@@ -21,15 +21,15 @@ std::string differences(const Tree& first, const Tree& second) {
     for (const auto& [name, bytes] : first) {
         const auto other = second.find(name);
         if (other == second.end()) {
-            reported << name << " is in the first only\n";
+            reported << name << " is only in the first\n";
         } else if (other->second != bytes) {
             const auto at = std::ranges::mismatch(bytes, other->second).in1 - bytes.begin();
             reported << name << " has " << bytes.size() << " and " << other->second.size()
-                     << " bytes, which differ from " << at << " on\n";
+                     << " bytes; the first difference is at byte " << at << "\n";
         }
     }
     for (const auto& [name, bytes] : second)
-        if (!first.contains(name)) reported << name << " is in the second only\n";
+        if (!first.contains(name)) reported << name << " is only in the second\n";
     return reported.str();
 }
 

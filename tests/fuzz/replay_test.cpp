@@ -62,7 +62,7 @@ TEST(Corpus, EveryFuzzerHasACorpus) {
     for (const auto& fuzzer : fuzzers) of_fuzzers.insert(fuzzer.name);
     EXPECT_EQ(with_files, of_fuzzers);
     for (const auto& entry : fs::directory_iterator(corpus))
-        EXPECT_TRUE(of_fuzzers.contains(entry.path().filename())) << entry.path() << " belongs to no fuzzer";
+        EXPECT_TRUE(of_fuzzers.contains(entry.path().filename())) << entry.path() << " does not belong to a fuzzer";
 }
 
 class Replay : public testing::TestWithParam<Case> {};

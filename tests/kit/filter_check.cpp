@@ -76,17 +76,18 @@ void check_case(Backend backend, const FilterCheck& check, const ParameterValues
     images.run(*filter, on, check.info, 0x5A);
     if (const auto difference = first_difference(images.out.view(), expected.want.view(), check.tolerance))
         FAIL() << *difference;
-    if (const auto broken = images.out.broken_guard()) FAIL() << "wrote outside the result, at byte " << *broken;
+    if (const auto broken = images.out.broken_guard())
+        FAIL() << "the filter wrote outside the output, at byte " << *broken;
     if (const auto difference = first_difference(images.in.view(), expected.in.view()))
         FAIL() << "input changed: " << *difference;
     if (const auto difference = first_difference(images.previous.view(), expected.previous.view()))
-        FAIL() << "previous frame changed: " << *difference;
+        FAIL() << "the previous frame was modified: " << *difference;
 
     HostImage first(out_shape);
     copy(images.out.view(), first.view());
     images.run(*filter, on, check.info, 0xC3);
     if (const auto difference = first_difference(images.out.view(), first.view()))
-        FAIL() << "a second run differs: " << *difference;
+        FAIL() << "a second run gave a different result: " << *difference;
 }
 
 }  // namespace

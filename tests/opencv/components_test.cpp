@@ -43,7 +43,7 @@ void compare(const std::string& name, int connectivity, HostImage& image) {
             if (match < 0) match = ours;
             ASSERT_EQ(match, ours) << "at " << x << ", " << y;
         }
-    ASSERT_LE(ours_of[0], 0) << "background has a label";
+    ASSERT_LE(ours_of[0], 0) << "a background pixel has a label";
     for (int theirs = 1; theirs <= want; ++theirs) {
         const auto id = ours_of[static_cast<std::size_t>(theirs)];
         ASSERT_GE(id, 1);

@@ -54,7 +54,7 @@ TEST(WindowModelFileAndOpenCv, HogDescriptorWeightsAreConvertedToOurOrder) {
     std::vector<float> ours(static_cast<std::size_t>(hog.output_shape().count()));
     hog.run(HostView<const std::uint8_t>(picture.data, shape), {ours.data(), hog.output_shape()});
     EXPECT_GT(cosine(model.weights, ours), 0.8);
-    EXPECT_LT(cosine(weights, ours), 0.6) << "in OpenCV's order";
+    EXPECT_LT(cosine(weights, ours), 0.6) << "the weights are still in OpenCV's order";
 }
 
 struct Trained {

@@ -51,6 +51,6 @@ int main() {
     for (int y = 0; y < info.shape.height; ++y)
         for (int x = 0; x < info.shape.width * info.shape.channels; ++x)
             furthest = std::max(furthest, std::abs(seen.view().row(0, y)[x] - frame.host().row(0, y)[x]));
-    std::printf("the viewer's bytes are within %d of the camera's\n", furthest);
+    std::printf("the viewer's bytes differ from the camera's by at most %d\n", furthest);
     return furthest <= threshold ? 0 : 1;
 }

@@ -20,6 +20,6 @@ int main() {
     });
     const auto sent = broadcast.run().figures.frames;
     const auto last = receiving.get();
-    std::printf("%d frames sent, the last one seen is %d\n", static_cast<int>(sent), static_cast<int>(last));
+    std::printf("%d frames sent, last received frame: %d\n", static_cast<int>(sent), static_cast<int>(last));
     return sent == 20 && last == 19 ? 0 : 1;
 }

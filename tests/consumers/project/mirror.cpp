@@ -25,7 +25,7 @@ int main() {
     net::Client client(server.address());
     if (!client.next()) return 1;
     const bool same = std::memcmp(client.picture().data(), picture.view().data(), 192) == 0;
-    std::printf("the viewer's picture is %s, and %d lines were logged\n", same ? "the server's" : "another",
+    std::printf("the viewer's picture %s the server's; %d lines logged\n", same ? "equals" : "differs from",
                 lines.load());
     set_log_output({});
     return same && lines > 0 ? 0 : 1;

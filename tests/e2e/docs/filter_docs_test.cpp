@@ -54,7 +54,8 @@ TEST(FilterDocs, ExamplesUseTheFilterOfTheirPage) {
                                     [&](const auto& call) { return call.filter->name == filter.name; }),
                       1)
                 << example;
-            EXPECT_EQ(example.find_first_of("\"$`|"), example.npos) << example << " would have to be escaped";
+            EXPECT_EQ(example.find_first_of("\"$`|"), example.npos)
+                << example << " contains characters that a shell would expand";
         }
 }
 

@@ -22,7 +22,7 @@ TEST(SourceDocs, MatchTheRegistry) {
     const auto written = run_framewire({"sources", "--markdown"});
     EXPECT_EQ(written.code, 0) << written.err;
     EXPECT_EQ(page.substr(first + begin.size(), last - first - begin.size()), written.out)
-        << "scripts/source-docs.sh writes it again";
+        << "run scripts/source-docs.sh to regenerate it";
 }
 
 TEST(Program, ListsSources) {

@@ -23,7 +23,8 @@ using Json = nlohmann::json;
 class Mqtt : public ::testing::Test {
 protected:
     void SetUp() override {
-        FRAMEWIRE_NEEDS(brokers_are_installed(), "Debian's mosquitto, mosquitto-clients and nats-server are not there");
+        FRAMEWIRE_NEEDS(brokers_are_installed(),
+                        "mosquitto, mosquitto-clients and nats-server (Debian) are not installed");
     }
 };
 
@@ -104,7 +105,8 @@ TEST_F(Mqtt, PublishesEventsMotionAndHomeAssistantDiscovery) {
     EXPECT_EQ(figures["mqtt"]["acknowledged"], reported);
     EXPECT_EQ(figures["mqtt"]["waiting"], 0);
     EXPECT_EQ(figures["mqtt"]["connections"], 1);
-    ASSERT_TRUE(all.wait_for(2 * reported + 3)) << "each in two topics, what Home Assistant reads, online and offline";
+    ASSERT_TRUE(all.wait_for(2 * reported + 3))
+        << "expected each event on two topics, the discovery message, online and offline";
 
     std::map<std::string, std::vector<std::string>> topics;
     for (const auto& [topic, payload] : all.messages()) topics[topic].push_back(payload);
@@ -218,9 +220,9 @@ TEST_F(Mqtt, SendsSpooledEventsAfterARestart) {
     more.insert(more.end(), {"--frames", "40", "--stats", folder / "stats.json"});
     Program serving(serve(broker.url("cams"), more));
     EXPECT_EQ(serving.wait().code, 0) << serving.err();
-    EXPECT_NE(serving.err().find(" events wait in "), std::string::npos) << serving.err();
+    EXPECT_NE(serving.err().find(" events are waiting in "), std::string::npos) << serving.err();
     const auto reported = Json::parse(contents(folder / "stats.json"))["mqtt"]["acknowledged"].get<std::size_t>();
-    EXPECT_GT(reported, waiting) << "those of before, and those of this run";
+    EXPECT_GT(reported, waiting) << "expected the spooled events and those of this run";
     ASSERT_TRUE(all.wait_for_events(reported));
     EXPECT_EQ(expect_all(all.events(), reported), 0);
     expect_in_order(all.events());
@@ -307,7 +309,7 @@ TEST_F(Mqtt, RejectsConflictingOptions) {
         return result.err;
     };
     const auto expect_in = [](const std::string& text, const std::string& words) {
-        EXPECT_NE(text.find(words), std::string::npos) << words << "\nis not in:\n" << text;
+        EXPECT_NE(text.find(words), std::string::npos) << words << "\nis missing from:\n" << text;
     };
     expect_in(refusal({"--mqtt", "mqtt://broker"}), "no camera has detect");
     expect_in(refusal({"--detect", "--mqtt-spool-file", "x"}), "require mqtt");

@@ -153,7 +153,7 @@ TEST(CompanionRules, AnnotatedVideosKeepTheAudio) {
     EXPECT_EQ(words_in(folder / "seen.mp4"), words_in(folder / "in.mp4"));
     EXPECT_EQ(probed(folder / "seen.mp4", "format_tags=title"), "A film\n");
     expect_in_step(folder / "seen.mp4", 6);
-    EXPECT_EQ(probed(folder / "mask.mkv", "stream=codec_type"), "video\n") << "a mask is no film";
+    EXPECT_EQ(probed(folder / "mask.mkv", "stream=codec_type"), "video\n") << "a mask must not have audio";
     ASSERT_EQ(detect({"--annotate", folder / "quiet.mkv", "--no-audio", "--frames", "30"}).code, 0);
     EXPECT_EQ(probed(folder / "quiet.mkv", "stream=codec_type", "-select_streams a"), "");
     EXPECT_EQ(detect({"--no-audio"}).code, 2) << "of --annotate";
@@ -293,7 +293,7 @@ TEST(TimeCode, MatchesTheFirstOutputFrame) {
         EXPECT_EQ(code_of(output), "10:00:59:20") << ending;
         EXPECT_EQ(made.err.find("left out"), std::string::npos) << made.err;
         ASSERT_EQ(run({"-y", "-i", folder / "in.mov", "-o", output, "--start", "1.2"}).code, 0);
-        EXPECT_EQ(code_of(output), "10:01:01:00") << ending << " 30 frames later";
+        EXPECT_EQ(code_of(output), "10:01:01:00") << ending << ": expected the time code of frame 30";
         EXPECT_EQ(probed(output, "frame=pts", "-select_streams v -count_frames").empty(), false);
     }
     for (const std::string ending : {".ts", ".webm", ".avi", ".m3u8"}) {
@@ -342,7 +342,7 @@ TEST(Properties, PixelAspectFollowsFilters) {
         EXPECT_EQ(probed(ours, what), probed(theirs, what)) << filter;
     }
     ASSERT_EQ(run({"-y", "-i", folder / "ours.y4m", "-o", folder / "again.mp4"}).code, 0);
-    EXPECT_EQ(probed(folder / "again.mp4", "stream=sample_aspect_ratio"), "16:15\n") << "y4m has it, too";
+    EXPECT_EQ(probed(folder / "again.mp4", "stream=sample_aspect_ratio"), "16:15\n") << "y4m must preserve it, too";
     const auto askew = run({"-y", "-i", folder / "in.mp4", "-f", "rotate=10", "-o", folder / "askew.mp4"});
     EXPECT_NE(askew.err.find("rotated frames are written with square pixels"), std::string::npos) << askew.err;
     const auto image = run({"-i", folder / "in.mp4", "--frames", "1", "-o", folder / "image.png"});

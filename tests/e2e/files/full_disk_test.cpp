@@ -67,7 +67,7 @@ class FullDisk : public testing::TestWithParam<Case> {
 protected:
     void SetUp() override {
         if (own_mounts().empty())
-            GTEST_SKIP() << "no small disk to fill: mounting in a namespace of its own is not permitted here";
+            GTEST_SKIP() << "cannot create a small disk: mounting in a separate namespace is not permitted here";
     }
 };
 

@@ -555,7 +555,7 @@ TEST(Outputs, ADisplayLostDuringADrawLeavesACompleteRecording) {
     ASSERT_TRUE(viewer.wait_for_err("\"frame\":")) << viewer.err();
     display.signal(SIGSTOP);
     const auto seen = viewer.err().size();
-    ASSERT_TRUE(becomes_true([&] { return viewer.err().size() > seen + 300; })) << "it goes on recording";
+    ASSERT_TRUE(becomes_true([&] { return viewer.err().size() > seen + 300; })) << "the recording does not continue";
     display.signal(SIGKILL);
     const auto result = viewer.wait();
     EXPECT_EQ(result.code, 74) << result.err;

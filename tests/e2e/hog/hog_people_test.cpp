@@ -269,7 +269,7 @@ TEST_F(HogPeople, AcceptsOtherWindowsAndDescriptors) {
     ASSERT_EQ(result.code, 0) << result.err;
     EXPECT_EQ(lines_of(result.out)[0]["objects"][0]["box"], (std::vector<int>{96, 48, 64, 128}));
     find.insert(find.end(), {"--window", "64x112"});
-    EXPECT_EQ(hog(find).code, 2) << "the weights are those of another window";
+    EXPECT_EQ(hog(find).code, 2) << "the weights belong to another window size";
 }
 
 TEST_F(HogPeople, RejectsInvalidOptions) {

@@ -229,7 +229,7 @@ TEST(Hog, AFolderOfMixedSizesProducesOneFilePerImage) {
     EXPECT_EQ(differing.code, 69);
     for (const auto* part : {"in/c.png", "40x80", "in/a.png", "64x48", "the same size"})
         EXPECT_NE(differing.err.find(part), std::string::npos) << differing.err;
-    EXPECT_EQ(read_npy(folder / "all.npy").shape, "(2, 6, 8, 9)") << "what came before is whole";
+    EXPECT_EQ(read_npy(folder / "all.npy").shape, "(2, 6, 8, 9)") << "the images before the failure must be complete";
 }
 
 TEST(Hog, ReportsABrokenOrSmallImageAndContinues) {
@@ -239,7 +239,7 @@ TEST(Hog, ReportsABrokenOrSmallImageAndContinues) {
     std::ofstream(folder / "in/f02.png") << "broken";
     ASSERT_EQ(run_framewire({"run", "-i", "synth:size=7x7:frames=1", "-o", folder / "in/a.png"}).code, 0);
     const auto result = hog({"-i", folder / "in", "-o", folder / "out/", "--stats", folder / "stats.json"});
-    EXPECT_EQ(result.code, 2) << "the first failure's: " << result.err;
+    EXPECT_EQ(result.code, 2) << "expected the exit status of the first failure: " << result.err;
     for (const auto* part : {"in/a.png", "7x7", "in/f02.png", "2 of 5 images failed"})
         EXPECT_NE(result.err.find(part), std::string::npos) << part << ": " << result.err;
     for (const auto* whole : {"f00", "f01", "f03"})

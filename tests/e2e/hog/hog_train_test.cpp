@@ -168,7 +168,7 @@ TEST_F(HogTrain, ReportsResultsOnHeldOutImages) {
     while (std::getline(curve, line)) ++lines;
     EXPECT_GE(lines, 1);
     EXPECT_LE(lines, 8);
-    EXPECT_NE(contents(folder / "curve.csv").find(",8,8,"), std::string::npos) << "all are found at some threshold";
+    EXPECT_NE(contents(folder / "curve.csv").find(",8,8,"), std::string::npos) << "no threshold finds all objects";
 }
 
 TEST_F(HogTrain, SkipsNonImageFiles) {

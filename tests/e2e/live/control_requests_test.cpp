@@ -48,7 +48,8 @@ TEST(ControlRequestBodies, ApplyToAllViewers) {
     ASSERT_TRUE(one.next() && other.next());
     const auto remote = one.remote_control(), watching = other.remote_control();
     ASSERT_TRUE(remote && watching);
-    ASSERT_TRUE(comes(one, [&] { return !remote->state().empty(); })) << "how things stand, unasked";
+    ASSERT_TRUE(comes(one, [&] { return !remote->state().empty(); }))
+        << "the server must send its state without a request";
     EXPECT_EQ(Json::parse(remote->state())["filters"].size(), 1u);
 
     const auto before = mean_of(one.picture());
@@ -69,7 +70,7 @@ TEST(ControlRequestBodies, ApplyToAllViewers) {
     EXPECT_NE(remote->refusal().find("brightness"), std::string::npos) << remote->refusal();
     remote->request("rm -rf /");
     EXPECT_TRUE(comes(one, [&] { return remote->refusal().find("adjust") != std::string::npos; })) << remote->refusal();
-    EXPECT_TRUE(comes(other, [] { return true; })) << "nothing is lost for others";
+    EXPECT_TRUE(comes(other, [] { return true; })) << "other viewers must not lose frames";
 }
 
 TEST(ControlRequestBodies, RequireAServerThatAcceptsThem) {

@@ -119,7 +119,7 @@ void Loopback::three_viewers_one_late(const codec::EncoderParameters& parameters
         const auto seen = viewers[viewer].get();
         ASSERT_FALSE(seen.pictures.empty());
         EXPECT_GE(seen.pictures.front().version, viewer == 2 ? late_after : 1);
-        EXPECT_EQ(seen.pictures.back().version, frames) << "the last state reaches everyone";
+        EXPECT_EQ(seen.pictures.back().version, frames) << "every viewer must receive the last state";
         // A client does not show a state that is sent in parts until all of its blocks have arrived.
         const auto& received = seen.counts.received;
         const auto shown = static_cast<std::int64_t>(seen.pictures.size());

@@ -56,7 +56,7 @@ TEST(PersistedRequests, ApplyAfterARestart) {
         net::Client viewer(kept.address());
         ASSERT_TRUE(viewer.next());
         EXPECT_TRUE(is_gray(viewer.picture()));
-        EXPECT_FALSE(std::filesystem::exists(state)) << "nothing was requested yet";
+        EXPECT_FALSE(std::filesystem::exists(state)) << "no request has been made yet";
         viewer.remote_control()->request("filter 1 off");
         while (is_gray(viewer.picture())) ASSERT_TRUE(viewer.next());
         EXPECT_TRUE(becomes_true([&] { return std::filesystem::exists(state); })) << "while it runs";
@@ -74,13 +74,13 @@ TEST(PersistedRequests, ApplyAfterARestart) {
         Kept kept(folder);
         net::Client viewer(kept.address());
         ASSERT_TRUE(viewer.next());
-        EXPECT_FALSE(is_gray(viewer.picture())) << "from the first frame on";
+        EXPECT_FALSE(is_gray(viewer.picture())) << "the settings must apply from the first frame";
         const auto remote = viewer.remote_control();
         while (remote->state().empty()) ASSERT_TRUE(viewer.next());
         EXPECT_EQ(Json::parse(remote->state())["adjust"]["brightness"], 50);
         EXPECT_EQ(kept.end(), 128 + SIGTERM);
     }
-    EXPECT_EQ(Json::parse(contents(state)), json) << "nothing was requested since";
+    EXPECT_EQ(Json::parse(contents(state)), json) << "no request was made in the meantime";
 }
 
 TEST(PersistedRequests, AnInvalidFileIsRejected) {

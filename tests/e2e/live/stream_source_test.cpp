@@ -30,7 +30,7 @@ void expect_frames_of_source(const std::string& recorded, int count) {
     for (std::size_t frame = 0; frame < recorded.size(); frame += frame_bytes) {
         const std::string_view picture(recorded.data() + frame, frame_bytes);
         while (next < all.size() && std::string_view(all.data() + next, frame_bytes) != picture) next += frame_bytes;
-        ASSERT_LT(next, all.size()) << "frame " << frame / frame_bytes << " is no later frame of the source";
+        ASSERT_LT(next, all.size()) << "frame " << frame / frame_bytes << " does not match a later frame of the source";
         next += frame_bytes;
     }
 }
@@ -75,7 +75,7 @@ TEST(StreamSources, RequireTheTokenAndPinTheCertificate) {
     ASSERT_EQ(right.code, 0) << right.err;
     expect_frames_of_source(contents(folder / "a.bgr"), 2);
     EXPECT_EQ(run({"--token-file", folder / "wrong", "--fingerprint", fingerprint}).code, 66);
-    EXPECT_EQ(run({"--token-file", folder / "token"}).code, 66) << "no root of the system's has signed it";
+    EXPECT_EQ(run({"--token-file", folder / "token"}).code, 66) << "the certificate is not signed by a system root";
     EXPECT_EQ(run({}).code, 66);
     const auto elsewhere =
         run_framewire({"run", "-i", "synth:frames=1", "-o", folder / "b.bgr", "--token-file", folder / "token"});

@@ -60,7 +60,7 @@ TEST(Tls, ASelfSignedCertificateIsStoredAndPinned) {
     refused({again.url(), "--fingerprint", "SHA256:" + std::string(64, '0')}, 66, "does not match the fingerprint");
     refused({again.url(), "--fingerprint", "SHA256:0"}, 2, "is not a fingerprint");
     const auto plain = "tcp" + again.url().substr(3);
-    refused({plain}, 66, "this server only uses TLS");
+    refused({plain}, 66, "this server requires TLS");
     refused({plain, "--fingerprint", fingerprint}, 2, "requires tls://");
     const auto served = again.stop();
     EXPECT_NE(served.err.find("does not use TLS"), std::string::npos) << served.err;
@@ -74,7 +74,7 @@ TEST(Tls, ACaSignedCertificateIsValidOnlyForItsHost) {
                key = written(folder, "key.pem", identity.key),
                roots = "SSL_CERT_FILE=" + written(folder, "root.pem", authority.root_pem());
     GuardedServer serving("127.0.0.1:0", {"--tls-cert", certificate, "--tls-key", key}, state);
-    EXPECT_TRUE(state.names().empty()) << "nothing is made";
+    EXPECT_TRUE(state.names().empty()) << "no certificate may be created";
     auto by_name = serving.url();
     by_name.replace(by_name.find("127.0.0.1"), 9, "localhost");
     const auto known = Program(view({by_name}, roots)).wait();
@@ -101,7 +101,7 @@ TEST(Tls, RejectsInvalidCertificatesAtStartup) {
         EXPECT_NE(served.err.find(words), std::string::npos) << served.err;
     };
     refused({"--tls-cert", certificate, "--tls-key", other_key}, 2,
-            other_key + ": the key does not belong to the certificate in " + certificate);
+            other_key + ": the key does not match the certificate in " + certificate);
     refused({"--tls-cert", expired, "--tls-key", other_key}, 2, expired + ": the certificate has expired");
     refused({"--tls-cert", key, "--tls-key", key}, 2, "contains no certificate");
     refused({"--tls-cert", folder / "none", "--tls-key", key}, 66, "cannot be read");

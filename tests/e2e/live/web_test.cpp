@@ -94,7 +94,7 @@ TEST(Web, RecordsWhileServingAndPersistsControlRequests) {
         EXPECT_EQ(played.code, 0) << played.err;
         const auto pixels = contents(folder / "raw.bgr");
         EXPECT_GE(pixels.size(), std::size_t{10} * 64 * 48 * 3);
-        EXPECT_EQ(pixels.find_first_not_of('\0'), std::string::npos) << "all of it is hidden";
+        EXPECT_EQ(pixels.find_first_not_of('\0'), std::string::npos) << "a pixel under the privacy mask is visible";
         server.serving().signal(SIGTERM);
         EXPECT_EQ(server.serving().wait().code, 128 + SIGTERM);
     }
@@ -132,7 +132,7 @@ TEST(Web, RejectsUnauthorisedRequests) {
         EXPECT_EQ(server.status(path, method + " -d '{}' " + token), "415") << request;
         const auto without_panel = server.get(path, method + json + token);
         EXPECT_NE(without_panel.find("serve --controls"), std::string::npos) << request << without_panel;
-        EXPECT_EQ(server.status(path, token), "405") << request << ": reading changes nothing";
+        EXPECT_EQ(server.status(path, token), "405") << request << ": a GET request must not be accepted";
     }
 }
 
@@ -210,7 +210,7 @@ TEST(Web, PrometheusScrapesMetrics) {
     EXPECT_EQ(frames[0]["metric"]["camera"], "door");
     EXPECT_EQ(query("max_over_time(up[5m])")[0]["value"][1], "1");
     EXPECT_EQ(query("histogram_quantile(0.5, last_over_time(framewire_stage_seconds_bucket[5m]))").size(), 6u)
-        << "three stages of two";
+        << "expected three stages for each of two cameras";
     prometheus.signal(SIGTERM);
     prometheus.wait();
 }

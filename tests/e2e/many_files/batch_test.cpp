@@ -92,7 +92,7 @@ TEST_F(ManyFiles, ASecondRunRecreatesOnlyMissingAndOutdatedOutputs) {
     fs::copy_file(clip_path("03"), clip_path("02"), fs::copy_options::overwrite_existing);
     const auto mended = expect_gray(0);
     EXPECT_TRUE(has(mended, "2 of 4 files processed, 2 already done")) << mended;
-    EXPECT_TRUE(has(mended, "a02.avi is processed again: it changed")) << mended;
+    EXPECT_TRUE(has(mended, "a02.avi again because it changed")) << mended;
     auto expected = first;
     const auto again = tree(out());
     EXPECT_EQ(again.at("a01.mp4"), first.at("a01.mp4"));
@@ -110,7 +110,7 @@ TEST_F(ManyFiles, ForeignOutputsAreRejectedKeptOrReplaced) {
     fs::create_directory(folder_ / "out");
     std::ofstream(out() + "a00.mp4") << "mine";
     EXPECT_TRUE(has(expect_gray(74), "a00.mp4 already exists"));
-    EXPECT_EQ(names_of(tree(out())), Names{"a00.mp4"}) << "nothing was done";
+    EXPECT_EQ(names_of(tree(out())), Names{"a00.mp4"}) << "no output was created";
     EXPECT_TRUE(has(expect_gray(0, {"-n"}), "1 of 2 files processed, 1 left unchanged"));
     EXPECT_EQ(contents(out() + "a00.mp4"), "mine");
     EXPECT_TRUE(has(expect_gray(0, {"-y"}), "1 of 2 files processed, 1 already done"));
@@ -248,7 +248,7 @@ TEST_F(ManyFiles, ARunKilledAtAnyTimeResumesWithTheSameOutputs) {
         const auto names = names_of(tree(folder_ / "out"));
         hits += std::ranges::any_of(names, [](const auto& name) { return name.ends_with(".begun"); }) ? 1 : 0;
     }
-    EXPECT_GT(hits, 1) << "runs killed while they made something";
+    EXPECT_GT(hits, 1) << "too few runs were killed while writing an output";
     RecordProperty("killed_while_it_made", hits);
     const auto last = Program(detect("out/")).wait();
     EXPECT_EQ(last.code, 0) << last.err;
@@ -371,7 +371,7 @@ TEST_F(ManyFiles, EveryShardFailsForAMissingInput) {
         const auto beside = run_framewire(gray({"-i", clip_path("00"), missing, "--shard", share}));
         EXPECT_EQ(beside.code, 66) << share << ": " << beside.err;
     }
-    EXPECT_TRUE(fs::exists(out() + "a00.mp4")) << "its own share made it";
+    EXPECT_TRUE(fs::exists(out() + "a00.mp4")) << "the shard with an existing input wrote its output";
     std::ofstream(folder_ / "list") << missing << "\n";
     EXPECT_EQ(run_framewire(gray({"-i", "@" + folder_ / "list", "--shard", "2/2"})).code, 66);
     // A shard may be empty although inputs exist.

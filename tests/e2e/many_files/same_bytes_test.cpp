@@ -56,7 +56,7 @@ TEST_P(EncodedBytes, DoNotDependOnUninitialisedMemory) {
     // glibc fills allocations with this byte, except those that it maps from the system, which are always zero.
     const std::string filled = "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=1000000000:glibc.malloc.perturb=";
     for (const char* byte : {"0", "1", "85", "170"})
-        EXPECT_TRUE(made({"env", filled + byte}) == first_) << "with memory filled by " << byte;
+        EXPECT_TRUE(made({"env", filled + byte}) == first_) << "with memory filled with byte " << byte;
 }
 
 TEST_P(EncodedBytes, DoNotDependOnTheInputRate) {
@@ -102,7 +102,7 @@ TEST_P(ManyFilesBytes, DoNotDependOnParallelismOrEarlierOutputs) {
     for (const auto& entry : fs::directory_iterator(folder_ / "out"))
         if (entry.path().stem() == "3") fs::remove(entry.path());
     make("out/", {"--jobs", "2"});
-    EXPECT_EQ(differences(whole, tree(folder_ / "out")), "") << "all but one were done";
+    EXPECT_EQ(differences(whole, tree(folder_ / "out")), "") << "after recreating a single output";
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, ManyFilesBytes,

@@ -265,7 +265,7 @@ TEST_F(Segments, AResumedRunGivesTheSameOutputsAsAnUnsplitRun) {
         else if (fs::exists(folder_ / "cut/b.y4m"))
             fs::remove_all(folder_ / "cut");  // the run finished, or was killed before its first done marker
     }
-    EXPECT_GT(kept, 0) << "segments of a run that was killed";
+    EXPECT_GT(kept, 0) << "no killed run left finished segments";
     RecordProperty("killed_with_pieces", kept);
     const auto last = Program(command("cut/", cut)).wait();
     EXPECT_EQ(last.code, 0) << last.err;
@@ -369,7 +369,7 @@ TEST_F(Segments, ADamagedFileIsProcessedAsAWhole) {
     std::ofstream(a, std::ios::binary) << bytes;
     run(69, "uncut/", {"run", "-i", a, "--ending", "y4m"});
     const auto said = run(69, "cut/", {"run", "-i", a, "--ending", "y4m", "--segment", "2s"});
-    EXPECT_TRUE(has(said, "it is processed as a whole")) << said;
+    EXPECT_TRUE(has(said, "processing it as a whole")) << said;
     EXPECT_FALSE(fs::exists(folder_ / "cut/a.y4m"));
     EXPECT_TRUE(contents(folder_ / "cut/a.y4m.part") == contents(folder_ / "uncut/a.y4m.part"));
 }

@@ -62,8 +62,8 @@ TEST_F(Panel, APressDoesNotReachTheCameraBelow) {
     ASSERT_TRUE(display_.shows(
         [](const Screenshot& screen) { return screen.at(475, 77).red < 120 && screen.at(475, 77).blue > 180; }));
     display_.drag(475, 77, 600, 77);
-    EXPECT_TRUE(display_.shows(is_white)) << "the first camera, brightened";
-    EXPECT_TRUE(second_is_blue(display_.screenshot())) << "still beside the first";
+    EXPECT_TRUE(display_.shows(is_white)) << "the first camera was not brightened";
+    EXPECT_TRUE(second_is_blue(display_.screenshot())) << "the second camera is no longer beside the first";
     display_.press("q");
     EXPECT_EQ(program.wait().code, 0);
 }

@@ -89,7 +89,7 @@ TEST_F(Show, ReportsALostSourceInThePicture) {
     const auto program = show({"raw:" + path + ":size=160x120:fps=20"});
     ASSERT_TRUE(display_.has_window("lost")) << program->err();
     EXPECT_TRUE(display_.shows([](const Screenshot& screen) { return screen.red_pixels() > 1000; })) << "words on red";
-    EXPECT_EQ(saved().size(), std::size_t{160 * 120 * 3}) << "the last picture is still there";
+    EXPECT_EQ(saved().size(), std::size_t{160 * 120 * 3}) << "the last picture is no longer shown";
     display_.press("q");
     const auto result = program->wait();
     EXPECT_EQ(result.code, 69) << result.err;

@@ -89,7 +89,7 @@ TEST_F(ViewWindow, ShowsTheExactPixelsOfTheStream) {
     display_.press("Tab");
     EXPECT_TRUE(display_.shows([&](const Screenshot& screen) {
         return screen.part_as_bgr(160, 120, 320, 240) == picture;
-    })) << "nothing of the figures is left";
+    })) << "the statistics are still visible";
     display_.press("q");
     const auto result = program->wait();
     EXPECT_EQ(result.code, 0) << result.err;
@@ -172,8 +172,8 @@ TEST_F(ViewWindow, ALostCameraIsReportedAndMayReturnWithAnotherSize) {
     ASSERT_TRUE(display_.shows(both)) << program->err();
     dark->kill();
     EXPECT_TRUE(display_.shows([&](const Screenshot& screen) { return both(screen) && screen.red_pixels() > 1000; }))
-        << "its last picture, and words";
-    ASSERT_TRUE(program->wait_for_err("reconnecting")) << "longer than one stream is tried for";
+        << "expected its last picture and a red message";
+    ASSERT_TRUE(program->wait_for_err("reconnecting")) << "a single stream would have given up by now";
     const Server again("adjust=contrast=0", listen, "synth:size=160x120:fps=10");
     EXPECT_TRUE(display_.shows([](const Screenshot& screen) {
         return screen.at(first_x, 240) == white && screen.at(second_x, 240) == gray && screen.red_pixels() == 0;

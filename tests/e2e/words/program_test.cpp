@@ -49,7 +49,8 @@ TEST(Program, ListsDevices) {
     EXPECT_GE(json["cpu"]["threads"], 1);
     EXPECT_FALSE(json["cpu"]["instruction_sets"].empty());
     EXPECT_TRUE(json["cuda"]["gpus"].is_array());
-    EXPECT_NE(json["cuda"]["gpus"].empty(), json["cuda"]["reason"].empty()) << "either GPUs or why there are none";
+    EXPECT_NE(json["cuda"]["gpus"].empty(), json["cuda"]["reason"].empty())
+        << "expected either GPUs or the reason why there are none";
     EXPECT_TRUE(json["cameras"].is_array());
 }
 

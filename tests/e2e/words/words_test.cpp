@@ -26,7 +26,7 @@ std::string refusal(std::vector<std::string> arguments) {
 }
 
 void expect_in(const std::string& text, const std::string& words) {
-    EXPECT_NE(text.find(words), std::string::npos) << words << "\nis not in:\n" << text;
+    EXPECT_NE(text.find(words), std::string::npos) << words << "\nis missing from:\n" << text;
 }
 
 TEST(Words, SuggestsTheClosestArgument) {

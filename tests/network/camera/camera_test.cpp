@@ -62,14 +62,14 @@ TEST(FrameLog, KeepsTheLastFramesForReaders) {
     }
     EXPECT_EQ(read.newest(), 7u);
     EXPECT_EQ(read.pixels(8), nullptr);
-    EXPECT_EQ(read.pixels(3), nullptr) << "its place is the next one's";
+    EXPECT_EQ(read.pixels(3), nullptr) << "its slot is reused for the next frame";
     for (std::uint32_t frame = 4; frame <= 7; ++frame) {
         ASSERT_NE(read.pixels(frame), nullptr);
         EXPECT_EQ(read.pixels(frame)[shape.bytes() - 1], frame);
     }
     EXPECT_GE(*read.captured(1), begin);
     EXPECT_LE(*read.captured(1), *read.captured(7));
-    EXPECT_EQ(FrameLog(folder / "log", shape, 5).newest(), 7u) << "gone on with";
+    EXPECT_EQ(FrameLog(folder / "log", shape, 5).newest(), 7u) << "the log continues";
     EXPECT_THROW(FrameLog(folder / "log", Shape{1, 24, 131, 3}, 5), std::runtime_error);
     EXPECT_THROW(FrameLog(folder / "none"), std::runtime_error);
 }
@@ -96,7 +96,7 @@ TEST(BoundCheck, DetectsBytesOutsideTheBoundOfTheirFrame) {
     EXPECT_EQ(finding(8).outside, 0);
     EXPECT_EQ(finding(7).outside, 1);
     shown.view().row(0, 20)[70] = 100;
-    EXPECT_EQ(finding(20).outside, 1) << "of another frame";
+    EXPECT_EQ(finding(20).outside, 1) << "the byte is from another frame";
     shown.view().row(0, 20)[70] = 150;
     EXPECT_GT(check.check(shown.view(), 7, 1, now + 2s).outside, shape.bytes() / 2) << "the frame is too old";
 }

@@ -34,16 +34,17 @@ FrameLog::FrameLog(const std::string& path, const Shape& shape, int pixels_kept)
     static_assert(sizeof(Front) <= front_room_bytes && std::atomic<std::int64_t>::is_always_lock_free);
     const Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     struct stat there {};
-    if (file.number() < 0 || fstat(file.number(), &there) != 0) throw std::runtime_error("no log " + path);
+    if (file.number() < 0 || fstat(file.number(), &there) != 0)
+        throw std::runtime_error("cannot open the frame log " + path);
     if (there.st_size == 0 && ftruncate(file.number(), static_cast<off_t>(bytes_of(shape, pixels_kept))) != 0)
-        throw std::runtime_error("no room for " + path);
+        throw std::runtime_error("no space for " + path);
     map(file.number(), bytes_of(shape, pixels_kept), true);
     if (there.st_size == 0) {
         front_->width = shape.width, front_->height = shape.height, front_->channels = shape.channels;
         front_->pixels_kept = pixels_kept;
     } else if (front_->width != shape.width || front_->height != shape.height || front_->channels != shape.channels ||
                front_->pixels_kept != pixels_kept) {
-        throw std::runtime_error(path + " is of another camera");
+        throw std::runtime_error(path + " belongs to another camera");
     }
 }
 
@@ -51,7 +52,7 @@ FrameLog::FrameLog(const std::string& path) {
     const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat there {};
     if (file.number() < 0 || fstat(file.number(), &there) != 0 || there.st_size < static_cast<off_t>(front_room_bytes))
-        throw std::runtime_error("no log " + path);
+        throw std::runtime_error("cannot open the frame log " + path);
     map(file.number(), static_cast<std::size_t>(there.st_size), false);
     shape_ = {1, front_->height, front_->width, front_->channels};
 }
@@ -60,7 +61,7 @@ FrameLog::~FrameLog() { munmap(front_, mapped_bytes_); }
 
 void FrameLog::map(int descriptor, std::size_t bytes, bool writable) {
     void* memory = mmap(nullptr, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, descriptor, 0);
-    if (memory == MAP_FAILED) throw std::runtime_error("a log cannot be mapped");
+    if (memory == MAP_FAILED) throw std::runtime_error("cannot map the frame log");
     front_ = static_cast<Front*>(memory);
     mapped_bytes_ = bytes;
 }

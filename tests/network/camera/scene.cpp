@@ -62,7 +62,7 @@ void Scene::draw(std::uint32_t number, HostView<std::uint8_t> picture) const {
 Scene::Kind parse_scene(std::string_view text) {
     if (text == "room") return Scene::Kind::room;
     if (text == "tones") return Scene::Kind::tones;
-    throw std::invalid_argument("room or tones, not " + std::string(text));
+    throw std::invalid_argument("expected room or tones, not " + std::string(text));
 }
 
 }  // namespace framewire::network

@@ -41,7 +41,7 @@ struct CameraOptions {
 };
 
 CameraOptions read_options(const std::vector<std::string>& words) {
-    if (words.size() < 2) throw std::invalid_argument("a log and where to are needed");
+    if (words.size() < 2) throw std::invalid_argument("expected a log file and a destination");
     CameraOptions options{.log = words[0], .to = words[1]};
     for (std::size_t i = 2; i < words.size(); ++i) {
         const auto equals = words[i].find('=');
@@ -62,7 +62,7 @@ CameraOptions read_options(const std::vector<std::string>& words) {
         else if (name == "level")
             options.level = std::stoi(value);
         else
-            throw std::invalid_argument("what is " + words[i] + "?");
+            throw std::invalid_argument("unknown argument: " + words[i]);
     }
     return options;
 }
@@ -71,7 +71,7 @@ Shape shape_of(const CameraOptions& options, int channels) {
     const auto x = options.size.find('x');
     const Shape shape{1, std::stoi(options.size.substr(x + 1)), std::stoi(options.size.substr(0, x)), channels};
     if (shape.width < stamp_width_px || shape.height < stamp_height_px)
-        throw std::invalid_argument("no room for the number of a frame in " + options.size);
+        throw std::invalid_argument("the frame number does not fit into " + options.size);
     return shape;
 }
 
@@ -79,7 +79,7 @@ void write_all(int descriptor, const void* bytes, std::size_t count) {
     const auto* from = static_cast<const char*>(bytes);
     while (count > 0) {
         const auto put = write(descriptor, from, count);
-        if (put <= 0) throw std::runtime_error("nobody reads any more");
+        if (put <= 0) throw std::runtime_error("the reader has closed the connection");
         from += put, count -= static_cast<std::size_t>(put);
     }
 }
@@ -93,7 +93,7 @@ public:
         } else if (to.starts_with("http:")) {
             listen_at(static_cast<std::uint16_t>(std::stoi(to.substr(5))));
         } else {
-            throw std::invalid_argument("pipe:PATH or http:PORT, not " + to);
+            throw std::invalid_argument("expected pipe:PATH or http:PORT, not " + to);
         }
     }
 
@@ -102,7 +102,7 @@ public:
     void await() {
         if (!path_.empty()) {
             reader_ = Descriptor(open(path_.c_str(), O_WRONLY | O_CLOEXEC));
-            if (reader_.number() < 0) throw std::invalid_argument("no pipe " + path_);
+            if (reader_.number() < 0) throw std::invalid_argument("cannot open the pipe " + path_);
             return;
         }
         reader_ = Descriptor(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -112,7 +112,7 @@ public:
         char piece[512];
         while (asked.find("\r\n\r\n") == std::string::npos && asked.size() < 16 * 1024) {
             const auto got = read(reader_.number(), piece, sizeof piece);
-            if (got <= 0) throw std::runtime_error("no request");
+            if (got <= 0) throw std::runtime_error("the client sent no request");
             asked.append(piece, static_cast<std::size_t>(got));
         }
         const auto size = options_.size.find('x');

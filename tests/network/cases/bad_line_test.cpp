@@ -35,7 +35,7 @@ TEST(BadLine, RecoversWithinASecondAfterAMinuteOfLowBandwidth) {
     const auto quick = line_settings("delay=10");
     link->set(quick);
     const auto needed = bits_needed(served, *link);
-    tell("bits a second needed", needed, "bit/s");
+    tell("required bit rate", needed, "bit/s");
 
     // Before Linux 6.15, TCP may wait up to twice the duration of the outage before it retransmits.
     const double good_ms = 2'000, bad_ms = scaled(4e3, 60e3), after_ms = scaled(12'000, 4'000);
@@ -56,9 +56,9 @@ TEST(BadLine, RecoversWithinASecondAfterAMinuteOfLowBandwidth) {
     const auto before = latencies(viewer, full_ms - bad_ms - 1'000, full_ms - bad_ms);
     const auto during = latencies(viewer, full_ms - bad_ms, full_ms);
     tell("latency before, p99", percentile(before, 0.99), "ms");
-    tell("states in the bad time", static_cast<double>(during.size()), "");
-    tell("latency in the bad time, p50", percentile(during, 0.5), "ms");
-    tell("latency in the bad time, largest", percentile(during, 1), "ms");
+    tell("states during the outage", static_cast<double>(during.size()), "");
+    tell("latency during the outage, p50", percentile(during, 0.5), "ms");
+    tell("latency during the outage, maximum", percentile(during, 1), "ms");
     // A sanitizer slows the server and the viewer so much that a frame takes longer than 200 ms on any line.
     const auto soon_ms = kit::brief() ? std::max(200.0, 4 * percentile(before, 0.99)) : 200.0;
     double recovered_ms = full_ms + after_ms;
@@ -67,10 +67,10 @@ TEST(BadLine, RecoversWithinASecondAfterAMinuteOfLowBandwidth) {
             recovered_ms = arrival[0];
             break;
         }
-    tell("first state in time after", recovered_ms - full_ms, "ms");
+    tell("time until the first punctual state", recovered_ms - full_ms, "ms");
     const auto begin_ms = std::max(full_ms + 1'000, scaled(recovered_ms, 0.0));
     const auto after = latencies(viewer, begin_ms, full_ms + after_ms);
-    tell("latency from a second after it, largest", percentile(after, 1), "ms");
+    tell("latency after recovery, maximum", percentile(after, 1), "ms");
     EXPECT_GT(after.size(), kit::brief() ? 2u : 20u);
     EXPECT_LT(percentile(after, scaled(0.9, 1.0)), soon_ms);
 }
@@ -99,11 +99,12 @@ double late_viewer_ms(const std::string& size, double fps, int noise) {
 TEST(BadLine, ALateViewerGetsAKeyframeWithinARoundTripAndAFrame) {
     constexpr double fps = 10, there_and_back_ms = 200;
     const auto best_ms = late_viewer_ms("160x120", fps, 0);
-    tell("from the hello to the whole picture", best_ms, "ms");
-    tell("a round trip and a frame", there_and_back_ms + 1e3 / fps, "ms");
+    tell("time from the hello to the whole keyframe", best_ms, "ms");
+    tell("a round trip and a frame period", there_and_back_ms + 1e3 / fps, "ms");
     EXPECT_GE(best_ms, there_and_back_ms);
     EXPECT_LT(best_ms, there_and_back_ms + 1e3 / fps);
-    if (long_cases()) tell("from the hello to the whole picture of 1280x720", late_viewer_ms("1280x720", 30, 4), "ms");
+    if (long_cases())
+        tell("time from the hello to the whole keyframe of 1280x720", late_viewer_ms("1280x720", 30, 4), "ms");
 }
 
 TEST(BadLine, PicturesStayWithinTheBoundAndArriveWithinASecond) {
@@ -124,12 +125,12 @@ TEST(BadLine, PicturesStayWithinTheBoundAndArriveWithinASecond) {
     tell("latency, p50", viewer["latency_ms"]["p50"], "ms");
     tell("latency, p95", viewer["latency_ms"]["p95"], "ms");
     tell("latency, p99", viewer["latency_ms"]["p99"], "ms");
-    tell("latency, largest", viewer["latency_ms"]["max"], "ms");
-    tell("oldest frame that was needed", viewer["oldest_age_ms"], "ms");
+    tell("latency, maximum", viewer["latency_ms"]["max"], "ms");
+    tell("largest age of a shown frame", viewer["oldest_age_ms"], "ms");
     EXPECT_GT(viewer["checked"], 10);
     // If TCP loses a packet twice, it takes longer than a second. The test therefore reports the maximum and limits a
     // high percentile.
-    EXPECT_EQ(viewer["failed"].size(), 0u) << viewer["outside"] << " bytes of no frame";
+    EXPECT_EQ(viewer["failed"].size(), 0u) << viewer["outside"] << " bytes outside the bound";
     if (!kit::brief()) EXPECT_LT(viewer["latency_ms"][scaled("p95", "p99")], 1'000);  // a sanitizer takes longer
 }
 

@@ -131,12 +131,12 @@ TEST(BadPeers, AreRejectedAndDoNotAffectAValidViewer) {
     EXPECT_EQ(viewer["errors"], Json::array());
     EXPECT_EQ(viewer["connections"], 1);
     EXPECT_GT(viewer["checked"], 5 * seconds);
-    EXPECT_EQ(viewer["failed"].size(), 0u) << viewer["outside"] << " bytes of no frame";
+    EXPECT_EQ(viewer["failed"].size(), 0u) << viewer["outside"] << " bytes outside the bound";
     EXPECT_EQ(viewer["skipped"], 0);
     const auto log = served.program().err();
     tell("bad peers", done, "");
-    tell("lines that the server wrote of them", static_cast<double>(lines_with(log, "\n")), "");
-    tell("memory of the server grown by", (resident_bytes(served.program().id()) - begun_bytes) / 1e6, "MB");
+    tell("log lines of the server", static_cast<double>(lines_with(log, "\n")), "");
+    tell("growth of the server's memory", (resident_bytes(served.program().id()) - begun_bytes) / 1e6, "MB");
     EXPECT_GT(done, 100);
     EXPECT_GT(lines_with(log, "refused:"), 0u);
     for (const std::string kind : {"refused:", "dropped:", " joined", " left"})  // 20 lines in 10 seconds

@@ -63,13 +63,13 @@ TEST(Crowd, AStoppedViewerDoesNotDelayTheOthers) {
         tell("viewers", viewers, "");
         tell("states of all viewers", moved.seen["all"]["states"], "");
         tell("versions skipped by all viewers", moved.seen["all"]["skipped"], "");
-        tell("latency of all, p50", moved.seen["all"]["latency_ms"]["p50"], "ms");
+        tell("latency of all viewers, p50", moved.seen["all"]["latency_ms"]["p50"], "ms");
         tell("latency before, p99", moved.before_ms, "ms");
-        tell("latency beside the stopped one, p99", moved.after_ms, "ms");
-        tell("memory of the server grown by", moved.grown_bytes / 1e6, "MB");
+        tell("latency with a stopped viewer, p99", moved.after_ms, "ms");
+        tell("growth of the server's memory", moved.grown_bytes / 1e6, "MB");
         if (moved.after_ms - moved.before_ms < 1e3 / fps) break;
     }
-    EXPECT_LT(moved.after_ms - moved.before_ms, 1e3 / fps) << "more than a frame's time";
+    EXPECT_LT(moved.after_ms - moved.before_ms, 1e3 / fps) << "latency increased by more than a frame period";
     EXPECT_LT(moved.grown_bytes, 16e6);
 }
 
@@ -97,7 +97,7 @@ TEST(Crowd, ConnectingAndDisconnectingLeaksNothing) {
     const auto grown = (resident() - begun) / begun;
     tell("connections", seen["all"]["connections"], "");
     tell("memory after the first minute", begun / 1e6, "MB");
-    tell("memory grown by", 100 * grown, "%");
+    tell("growth of the memory", 100 * grown, "%");
     EXPECT_EQ(seen["all"]["errors"], Json::array());
     EXPECT_GT(seen["all"]["connections"], scaled(100, 5'000));
     for (const auto& viewer : seen["viewers"]) EXPECT_GT(viewer["states"], 0);

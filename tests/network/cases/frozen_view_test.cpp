@@ -54,8 +54,8 @@ void freeze_and_look(const std::string& mode, const std::string& rate) {
     }
     // On a busy machine the viewer may need longer for its next frames.
     for (const auto end = Clock::now() + 20s; seen.size() <= 2 && Clock::now() < end;) look();
-    EXPECT_GT(seen.size(), 2u) << "the picture stands still";
-    tell("different frames on the screen, " + mode, static_cast<double>(seen.size()), "");
+    EXPECT_GT(seen.size(), 2u) << "the picture does not change";
+    tell("distinct frames on the screen, " + mode, static_cast<double>(seen.size()), "");
 }
 
 TEST(FrozenView, ShowsOneFrameAtATime) {

@@ -57,7 +57,7 @@ void expect_seen(const Json& viewer, double last_after_ms, double lost_ms = 0, d
     EXPECT_EQ(viewer["errors"], Json::array());
     EXPECT_GT(viewer["checked"], too_few);
     for (const double at_ms : viewer["failed"])
-        EXPECT_TRUE(at_ms >= lost_ms && at_ms < back_ms) << viewer["outside"] << " bytes of no frame";
+        EXPECT_TRUE(at_ms >= lost_ms && at_ms < back_ms) << viewer["outside"] << " bytes outside the bound";
     ASSERT_FALSE(viewer["arrivals"].empty());
     EXPECT_GT(viewer["arrivals"].back()[0], last_after_ms);
 }
@@ -109,7 +109,7 @@ TEST(Killed, ServerLeavesAReadableRecordingAndViewersReconnect) {
     EXPECT_EQ(seen["all"]["connections"], 2);
     for (const auto& arrival : seen["viewers"][0]["arrivals"])
         if (arrival[0] > at_ms) {
-            tell("first picture after the server's death", arrival[0].get<double>() - at_ms, "ms");
+            tell("first picture after the server was killed", arrival[0].get<double>() - at_ms, "ms");
             break;
         }
     served->program().signal(SIGINT);
@@ -143,10 +143,11 @@ TEST(Killed, SourceReachesConnectedViewersAfterARestart) {
             back_ms = arrival[0];
             break;
         }
-    tell("first picture after the source's return", back_ms - begun_ms, "ms");
+    tell("first picture after the source was restarted", back_ms - begun_ms, "ms");
     expect_seen(viewer, begun_ms, lost_ms, back_ms);
     EXPECT_EQ(seen["all"]["connections"], 1);
-    EXPECT_GT(viewer["unstamped"].get<std::size_t>() + viewer["failed"].size(), 0u) << "nobody learnt of the loss";
+    EXPECT_GT(viewer["unstamped"].get<std::size_t>() + viewer["failed"].size(), 0u)
+        << "the viewer did not show the loss";
     served.program().signal(SIGINT);
     EXPECT_EQ(served.program().wait().code, 128 + SIGINT);
     EXPECT_GT(frames_of(folder, folder / "day.fwd"), 2 * too_few);

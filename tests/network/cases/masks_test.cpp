@@ -86,7 +86,7 @@ private:
 // Returns the reason why a picture of this frame differs from what the settings must give; empty if it does not.
 std::string Masked::why_not(const Pixels& picture, std::uint32_t stamp, const InForce& now, bool is_jpeg) const {
     const auto* const frame = log_.pixels(stamp);
-    if (!frame) return fmt::format("frame {} is none of the camera's", stamp);
+    if (!frame) return fmt::format("the camera did not send frame {}", stamp);
     Pixels expected(frame, frame + shape.bytes());
     const auto zones = [](bool is_on, const Zone& zone) {
         return is_on ? std::vector<Zone>{zone} : std::vector<Zone>();
@@ -106,11 +106,11 @@ std::string Masked::why_not(const Pixels& picture, std::uint32_t stamp, const In
     constexpr int reach_px = 2, rounding = 2;
     if (const int error = now.black ? largest_error(privacy, is_jpeg ? reach_px : 0) : 0;
         error > (is_jpeg ? rounding : 0))
-        return fmt::format("the privacy mask is {} off {}", error, std::max(now.brightness, 0));
+        return fmt::format("the privacy mask differs by {} from {}", error, std::max(now.brightness, 0));
     if (is_jpeg) return "";
     const int allowed = mode_ == "lossless" ? 0 : threshold;
     if (const int error = largest_error({0, 0, shape.width, shape.height}, 0); error > allowed)
-        return fmt::format("it is {} off frame {}", error, stamp);
+        return fmt::format("the picture differs by {} from frame {}", error, stamp);
     if (!now.cells) return "";
     const int side = PrivacyMasks::cell_px(shape);
     for (int y = 0; y < mosaic.height; ++y)
@@ -121,7 +121,7 @@ std::string Masked::why_not(const Pixels& picture, std::uint32_t stamp, const In
                                                             3 * (mosaic.x + column) + channel)];
                 };
                 if (at(y, x) != at(y / side * side, x / side * side))
-                    return fmt::format("the cell of pixel {},{} is not even", mosaic.x + x, mosaic.y + y);
+                    return fmt::format("the cell of pixel {},{} is not uniform", mosaic.x + x, mosaic.y + y);
             }
     return "";
 }
@@ -136,7 +136,7 @@ void Masked::check_now(const std::string& ending, const std::string& file) const
 // when its frame was captured, or later ones, because frames may wait in a busy server.
 void Masked::check_later(const Pixels& picture, bool is_jpeg) const {
     const auto stamp = stamp_of(picture, log_);
-    ASSERT_GT(stamp, 0u) << "it bears the number of no frame";
+    ASSERT_GT(stamp, 0u) << "the picture has no valid frame number";
     const auto next =
         std::find_if(in_force_.begin(), in_force_.end(), [&](const auto& one) { return one.after >= stamp; });
     EXPECT_TRUE(std::any_of(std::prev(next), in_force_.end(),
@@ -222,7 +222,7 @@ void Masked::run(bool relayed) {
     check_recording("viewer.fwd", false);
     if (relayed) check_recording("relayed.fwd", false);
     for (const auto& file : watched) check_later(decoded(file, "jpg", folder_), true);
-    tell(fmt::format("pictures of Motion JPEG, {}", mode_), static_cast<double>(watched.size()), "");
+    tell(fmt::format("pictures of the Motion JPEG stream, {}", mode_), static_cast<double>(watched.size()), "");
 }
 
 TEST(Masks, TakeEffectImmediatelyInAllOutputs) {

@@ -39,21 +39,21 @@ std::uint32_t stamp_of(const Pixels& picture, const FrameLog& log) {
 
 std::string outside_bound(const Pixels& picture, const FrameLog& log, int threshold) {
     if (static_cast<std::int64_t>(picture.size()) != log.shape().bytes())
-        return fmt::format("{} bytes of {}", picture.size(), log.shape().bytes());
+        return fmt::format("{} bytes instead of {}", picture.size(), log.shape().bytes());
     BoundCheck check(log);
     const auto finding = check.check({picture.data(), log.shape()}, threshold, any_age_ms, Clock::now());
     if (finding.outside == 0) return "";
-    if (finding.stamped == 0) return "it bears the number of no frame";
-    return fmt::format("{} bytes are further than {} from frame {}", finding.outside, threshold, finding.stamped);
+    if (finding.stamped == 0) return "the picture has no valid frame number";
+    return fmt::format("{} bytes differ by more than {} from frame {}", finding.outside, threshold, finding.stamped);
 }
 
 std::string outside_jpeg_bound(const Pixels& picture, const FrameLog& log, int threshold) {
     constexpr int side_px = 8;
     constexpr double jpeg_error = 5;
     const auto number = stamp_of(picture, log);
-    if (number == 0) return "it bears the number of no frame";
+    if (number == 0) return "the picture has no valid frame number";
     const auto* const frame = log.pixels(number);
-    if (!frame) return fmt::format("frame {} is none of the camera's", number);
+    if (!frame) return fmt::format("the camera did not send frame {}", number);
     const auto& shape = log.shape();
     const int row_bytes = shape.width * shape.channels;
     for (int y = 0; y + side_px <= shape.height; y += side_px)
@@ -67,7 +67,7 @@ std::string outside_jpeg_bound(const Pixels& picture, const FrameLog& log, int t
                     }
                 const double mean = std::abs(sum) / double{side_px * side_px};
                 if (mean > threshold + jpeg_error)
-                    return fmt::format("the block at {},{} is {} off frame {}", x, y, mean, number);
+                    return fmt::format("the block at {},{} differs by {} from frame {}", x, y, mean, number);
             }
     return "";
 }

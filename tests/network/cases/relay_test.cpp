@@ -36,12 +36,12 @@ TEST(Relay, PicturesThroughTwoRelaysStayWithinTheBound) {
     EXPECT_EQ(viewer["errors"], Json::array());
     EXPECT_GT(viewer["checked"], 2 * fps);
     EXPECT_EQ(viewer["unstamped"], 0);
-    EXPECT_EQ(viewer["failed"].size(), 0u) << viewer["outside"] << " bytes of no frame";
+    EXPECT_EQ(viewer["failed"].size(), 0u) << viewer["outside"] << " bytes outside the bound";
     tell("pictures checked", viewer["checked"], "");
-    tell("latency of the first server, p50", direct.result()["viewers"][0]["latency_ms"]["p50"], "ms");
+    tell("latency from the first server, p50", direct.result()["viewers"][0]["latency_ms"]["p50"], "ms");
     tell("latency through two relays, p50", viewer["latency_ms"]["p50"], "ms");
     tell("latency through two relays, p99", viewer["latency_ms"]["p99"], "ms");
-    tell("oldest frame that was needed", viewer["oldest_age_ms"], "ms");
+    tell("largest age of a shown frame", viewer["oldest_age_ms"], "ms");
 }
 
 // For a while, viewers and relays have lines that carry less than the stream, or nothing. They must then show fewer
@@ -88,7 +88,7 @@ TEST(Relay, PicturesAreCompleteOnSlowLines) {
             EXPECT_EQ(seen["all"]["errors"], Json::array());
             EXPECT_GT(seen["all"]["checked"], 0);
             EXPECT_EQ(seen["all"]["unstamped"], 0);
-            EXPECT_EQ(seen["all"]["failed"].size(), 0u) << seen["all"]["outside"] << " bytes outside";
+            EXPECT_EQ(seen["all"]["failed"].size(), 0u) << seen["all"]["outside"] << " bytes outside the bound";
             tell("pictures checked, " + mode, seen["all"]["checked"], "");
         }
     }
@@ -126,7 +126,7 @@ TEST(Relay, ViewersReconnectToAKilledRelay) {
     for (const auto* result : {&seen, &others}) {
         const auto& viewer = (*result)["viewers"][0];
         EXPECT_EQ(viewer["errors"], Json::array());
-        EXPECT_EQ(viewer["failed"].size(), 0u) << viewer["outside"] << " bytes of no frame";
+        EXPECT_EQ(viewer["failed"].size(), 0u) << viewer["outside"] << " bytes outside the bound";
         ASSERT_FALSE(viewer["arrivals"].empty());
         EXPECT_GT(viewer["arrivals"].back()[0], at_ms + 1'000);
     }
@@ -135,7 +135,7 @@ TEST(Relay, ViewersReconnectToAKilledRelay) {
     EXPECT_EQ(others["all"]["skipped"], 0);
     for (const auto& arrival : seen["viewers"][0]["arrivals"])
         if (arrival[0] > at_ms) {
-            tell("first picture after the relay's death", arrival[0].get<double>() - at_ms, "ms");
+            tell("first picture after the relay was killed", arrival[0].get<double>() - at_ms, "ms");
             break;
         }
 }

@@ -154,7 +154,7 @@ int free_port() {
 std::unique_ptr<Link> best_link() {
     std::string why;
     if (auto link = make_packet_link(why)) return link;
-    std::cout << "  " << why << "; a proxy without loss stands in\n";
+    std::cout << "  " << why << "; using a proxy without packet loss instead\n";
     return make_proxy_link();
 }
 

@@ -21,7 +21,8 @@ double number_in(std::string_view text, std::string_view setting) {
     const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
     const double factor = rest == "k" ? 1e3 : rest == "M" ? 1e6 : rest == "G" ? 1e9 : rest.empty() ? 1 : 0;
     if (error != std::errc() || factor == 0 || value < 0)
-        throw std::invalid_argument("no number from 0 on, with k, M or G: " + std::string(setting));
+        throw std::invalid_argument("expected a non-negative number, optionally with k, M or G: " +
+                                    std::string(setting));
     return value * factor;
 }
 
@@ -43,7 +44,7 @@ void read_link_settings(std::string_view text, LinkSettings& settings) {
         else if (name == "queue")
             settings.queue_ms = value;
         else
-            throw std::invalid_argument("no setting of a line: " + std::string(setting));
+            throw std::invalid_argument("unknown link setting: " + std::string(setting));
     }
 }
 

@@ -79,7 +79,7 @@ TEST(LinkDirection, DelaysPacketsAndKeepsTheirOrder) {
     for (const double time : turned.send(1'000, 1, 100)) EXPECT_EQ(time, 100);
     turned.line.set(settings("delay=20"));
     const auto times = turned.send(300, 1, 100);
-    EXPECT_EQ(times.back(), 20) << "once those of the longer way have come";
+    EXPECT_EQ(times.back(), 20) << "after the packets with the longer delay have arrived";
     EXPECT_EQ(turned.line.counts().left, 1280);
 }
 
@@ -93,7 +93,7 @@ TEST(LinkDirection, LimitsTheRateAndDropsPacketsBeyondTheQueue) {
     turned.line.set(settings("rate=4M:queue=200"));
     turned.send(200, 4, 1000);
     const auto quicker = turned.send(1'000, 4, 1000);
-    EXPECT_NEAR(quicker.back(), 2, 1.1) << "what waits goes by the new rate, and then nothing waits";
+    EXPECT_NEAR(quicker.back(), 2, 1.1) << "the queue drains at the new rate and then stays empty";
     EXPECT_EQ(turned.line.counts().lost, 0);
 }
 
@@ -179,13 +179,13 @@ void LinkTest::expect_delay_and_rate() {
     EXPECT_EQ(hear(viewer, 1), 1u);
     const auto there_and_back_ms = milliseconds_since(begin);
     EXPECT_GE(there_and_back_ms, 80);
-    EXPECT_LT(there_and_back_ms, 480) << "on a busy machine, too";
+    EXPECT_LT(there_and_back_ms, 480) << "even on a busy machine";
 
     link->set(Way::down, settings("rate=2M:delay=5"));
     link->set(Way::up, settings(""));
     EXPECT_LT(bits_per_second(server, viewer, 400'000), 2.2e6);
     link->set(Way::down, settings(""));
-    EXPECT_GT(bits_per_second(server, viewer, 400'000), 4e6) << "changed while it runs";
+    EXPECT_GT(bits_per_second(server, viewer, 400'000), 4e6) << "the rate changes while the link is running";
     EXPECT_GE(link->counts(Way::down).left_bytes, 800'000);
     EXPECT_EQ(link->counts(Way::down).lost, 0);
 }
@@ -214,13 +214,13 @@ TEST_F(LinkTest, AProxySharesItsRateBetweenConnections) {
         });
     };
     const auto greedy = send_all(first_server, 4 * bytes);
-    EXPECT_EQ(hear(first_viewer, bytes / 4), bytes / 4) << "it fills the line";
+    EXPECT_EQ(hear(first_viewer, bytes / 4), bytes / 4) << "the first connection fills the line";
     const auto before = link->counts(Way::down).left_bytes;
     const auto later = send_all(second_server, bytes / 4);
     const auto first_hears = std::async(std::launch::async, [&] { return hear(first_viewer, 4 * bytes - bytes / 4); });
     EXPECT_EQ(hear(second_viewer, bytes / 4), bytes / 4);
     EXPECT_LT(link->counts(Way::down).left_bytes - before, static_cast<std::int64_t>(bytes))
-        << "most of the line was the other's";
+        << "the first connection took most of the line";
 }
 
 TEST_F(LinkTest, ConnectionsSurvivePacketLoss) {

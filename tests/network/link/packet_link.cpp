@@ -64,7 +64,7 @@ struct Side {
 
     void inside(const std::function<void()>& act) const {
         elsewhere([&] {
-            if (setns(network.number(), CLONE_NEWNET) != 0) give_up("entering a network");
+            if (setns(network.number(), CLONE_NEWNET) != 0) give_up("entering a network namespace");
             act();
         });
     }
@@ -84,7 +84,7 @@ private:
     }
 
     void begin(const char* address) {
-        if (unshare(CLONE_NEWNET) != 0) give_up("a network of one's own");
+        if (unshare(CLONE_NEWNET) != 0) give_up("creating a network namespace");
         network = Descriptor(open("/proc/thread-self/ns/net", O_RDONLY));
         device = Descriptor(open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC));
         if (network.number() < 0 || device.number() < 0) give_up("/dev/net/tun");
@@ -162,7 +162,7 @@ std::unique_ptr<Link> make_packet_link(std::string& why) {
     try {
         return std::make_unique<PacketLink>();
     } catch (const std::system_error& error) {
-        why = std::string("no packets of one's own here: ") + error.what();
+        why = std::string("no packet link on this machine: ") + error.what();
         return nullptr;
     }
 }

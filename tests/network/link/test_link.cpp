@@ -23,7 +23,7 @@ struct Settings {
 void obey(const std::string& word, Link& link, Settings& settings) {
     const auto colon = std::min(word.find(':'), word.size() - 1);
     const auto way = word.substr(0, colon);
-    if (way != "down" && way != "up") throw std::invalid_argument("down:SETTINGS or up:SETTINGS, not " + word);
+    if (way != "down" && way != "up") throw std::invalid_argument("expected down:SETTINGS or up:SETTINGS, not " + word);
     auto& changed = way == "down" ? settings.down : settings.up;
     read_link_settings(std::string_view(word).substr(colon + 1), changed);
     link.set(way == "down" ? Way::down : Way::up, changed);

@@ -48,7 +48,8 @@ net::Client connected(const LoadOptions& options, const LoadTarget& target, cons
 }  // namespace
 
 ViewerReport run_checking_viewer(const LoadOptions& options, const LoadTarget& target, std::stop_token stop) {
-    if (!target.log && !options.states) throw std::invalid_argument("no log to check " + target.url + " with");
+    if (!target.log && !options.states)
+        throw std::invalid_argument("no camera log is given for checking " + target.url);
     ViewerReport report;
     report.url = target.url;
     report.connections = 1;
@@ -59,7 +60,8 @@ ViewerReport run_checking_viewer(const LoadOptions& options, const LoadTarget& t
         std::optional<BoundCheck> bound;
         if (!options.states) {
             bound.emplace(*target.log);
-            if (client.info().shape != target.log->shape()) fail(ErrorCode::usage, "pictures of another shape");
+            if (client.info().shape != target.log->shape())
+                fail(ErrorCode::usage, "the pictures do not have the camera's size");
         }
         while (milliseconds_since(begin) < 1e3 * options.seconds && client.next()) {
             if (report.states++ == 0) report.first_state_ms.push_back(milliseconds_since(begin));

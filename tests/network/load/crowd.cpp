@@ -95,7 +95,7 @@ private:
             if (type == MessageType::end) co_return;
             if (type == MessageType::error) fail(ErrorCode::source_lost, "server: {}", read_error(payload_).text);
             if (type != MessageType::picture && type != MessageType::changes && type != MessageType::hello) continue;
-            if (type == MessageType::hello) fail(ErrorCode::source_lost, "greeted twice");
+            if (type == MessageType::hello) fail(ErrorCode::source_lost, "the server sent a second hello");
             take_state(type, info.shape, said_at);
             co_await acknowledge();
             if (stalls_) co_await wait_until(until);
@@ -114,7 +114,8 @@ private:
         std::string answer;
         co_await asio::async_read_until(socket_, asio::dynamic_buffer(answer), "\r\n\r\n", use_awaitable);
         // The server sends nothing after its response until it receives a hello.
-        if (!answer.starts_with("HTTP/1.1 101 ")) fail(ErrorCode::source_lost, "no WebSocket: {}", answer);
+        if (!answer.starts_with("HTTP/1.1 101 "))
+            fail(ErrorCode::source_lost, "the server refused the WebSocket: {}", answer);
         frame_left_bytes_ = 0;
         websocket_ = true;
     }
@@ -123,7 +124,7 @@ private:
     awaitable<void> write(const Bytes& message) {
         Bytes framed;
         if (websocket_) {
-            if (message.size() > 125) fail(ErrorCode::internal, "a crowd has nothing so long to say");
+            if (message.size() > 125) fail(ErrorCode::internal, "a client message is longer than 125 bytes");
             framed = {0x82, static_cast<std::uint8_t>(0x80 | message.size()), 0, 0, 0, 0};
         }
         framed.insert(framed.end(), message.begin(), message.end());
@@ -134,7 +135,7 @@ private:
     awaitable<void> read_frame_front() {
         std::array<std::uint8_t, 8> bytes{};
         co_await asio::async_read(socket_, asio::buffer(bytes, 2), use_awaitable);
-        if (bytes[0] != 0x82) fail(ErrorCode::source_lost, "a frame of the kind {}", bytes[0]);
+        if (bytes[0] != 0x82) fail(ErrorCode::source_lost, "unexpected WebSocket frame of type {}", bytes[0]);
         frame_left_bytes_ = bytes[1];
         if (bytes[1] < 126) co_return;
         const std::size_t count = bytes[1] == 126 ? 2 : 8;
@@ -162,7 +163,7 @@ private:
         ByteSpan rest(payload_);
         const auto state = read_state(rest, shape, objects_);
         if (state.version < held_.version)
-            fail(ErrorCode::source_lost, "version {} came after {}", state.version, held_.version);
+            fail(ErrorCode::source_lost, "version {} arrived after version {}", state.version, held_.version);
         if (held_.messages > 0 && state.version > held_.version)
             report_.skipped += static_cast<std::int64_t>(state.version - held_.version - 1);
         ++held_.messages;

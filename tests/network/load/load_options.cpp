@@ -16,7 +16,7 @@ LoadOptions read_load_options(const std::vector<std::string>& words) {
             continue;
         }
         const auto equals = word.find('=');
-        if (equals == word.npos) throw std::invalid_argument("what is " + word + "?");
+        if (equals == word.npos) throw std::invalid_argument("unknown argument: " + word);
         const auto name = word.substr(0, equals);
         if (name == "states") {
             options.states = std::make_unique<StateStore>(word.substr(equals + 1));
@@ -40,9 +40,9 @@ LoadOptions read_load_options(const std::vector<std::string>& words) {
         else if (name == "arrivals")
             options.arrivals = value != 0;
         else
-            throw std::invalid_argument("what is " + word + "?");
+            throw std::invalid_argument("unknown argument: " + word);
     }
-    if (options.targets.empty()) throw std::invalid_argument("no URL to view");
+    if (options.targets.empty()) throw std::invalid_argument("no URL is given");
     return options;
 }
 

@@ -90,8 +90,8 @@ public:
         const auto matches = check.matches(client_->state().frame, client_->threshold(), client_->picture());
         if (matches.empty() || matches.back() < number)
             check.violation(fmt::format(
-                "frame {} with the settings of {} was sent after request {} was answered, by {}; held were frame {}, "
-                "version {}",
+                "frame {} matches the settings of requests {}, but was sent after request {} was answered, by {}; "
+                "the viewer held frame {}, version {}",
                 client_->state().frame, matches, number, url_, first_.frame, first_.version));
     }
 
@@ -253,7 +253,7 @@ protected:
             EXPECT_EQ(ended.code, 0) << ended.err;
             const auto pictures = std::atoi(ended.out.c_str());
             EXPECT_GT(pictures, seconds_);
-            tell("pictures of the browser", pictures, "");
+            tell("pictures in the browser", pictures, "");
         }
         std::int64_t pictures = 0;
         for (const auto& crowd : crowds_) {
@@ -272,14 +272,14 @@ protected:
         const auto findings = check_.findings();
         tell("viewers", viewers_, "");
         tell("pictures checked", static_cast<double>(pictures), "");
-        tell("pictures of recordings", static_cast<double>(findings.recorded), "");
-        tell("of these, not seen by a viewer", static_cast<double>(findings.recorded_unseen), "");
+        tell("recorded pictures", static_cast<double>(findings.recorded), "");
+        tell("recorded pictures that no viewer saw", static_cast<double>(findings.recorded_unseen), "");
         tell("frames", static_cast<double>(findings.frames), "");
         tell("states", static_cast<double>(findings.states), "");
-        tell("relays' states that no other viewer saw", static_cast<double>(findings.unseen), "");
+        tell("relay states without a matching state of the first server", static_cast<double>(findings.unseen), "");
         tell("requests", static_cast<double>(requests_.size() - 1), "");
-        tell("first states that were exact", static_cast<double>(findings.exact), "");
-        tell("viewers held back over a request", held_back_, "");
+        tell("exact first states after a request", static_cast<double>(findings.exact), "");
+        tell("viewers held back during a request", held_back_, "");
         tell("violations", static_cast<double>(findings.violations), "");
         EXPECT_EQ(findings.violations, 0) << fmt::format("{}", fmt::join(findings.first_violations, "\n"));
         EXPECT_GT(requests_.size(), scaled(8u, 60u));

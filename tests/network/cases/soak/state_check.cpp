@@ -134,14 +134,15 @@ void StateCheck::check_file(std::size_t folder, const std::string& name) {
     checked_[folder].insert(name);
     auto state = parse_seen_state(name).value();
     if (static_cast<std::int64_t>(bytes.size()) != state.shape.bytes())
-        return violation_locked(fmt::format("{} of {} bytes", text_of(state), bytes.size()));
+        return violation_locked(fmt::format("{} has {} bytes", text_of(state), bytes.size()));
     const HostView<const std::uint8_t> picture(bytes.data(), state.shape);
     state.hash = hash_of(picture);
 
     const auto [there, is_new] = states_[folder].try_emplace({state.frame, state.version}, Found{state, {}});
     if (!is_new) {
         if (there->second.state != state)
-            violation_locked(fmt::format("two pictures of one state of {}: {}", folders_[folder], text_of(state)));
+            violation_locked(
+                fmt::format("two different pictures of the same state in {}: {}", folders_[folder], text_of(state)));
         return;
     }
     ++findings_.states;
@@ -151,9 +152,9 @@ void StateCheck::check_file(std::size_t folder, const std::string& name) {
     known_[content] = there->second.matches = matches;
     if (folder == 0) frames_of_hash_[state.hash].insert(state.frame);
     if (!matches.empty()) return;
-    auto text = fmt::format("a picture of no settings of {}: {}", folders_[folder], text_of(state));
+    auto text = fmt::format("a picture in {} matches no settings: {}", folders_[folder], text_of(state));
     const auto captured = log_.captured(static_cast<std::uint32_t>(state.frame) + 1);
-    if (!captured) return violation_locked(text + ", which the camera did not send");
+    if (!captured) return violation_locked(text + "; the camera did not send this frame");
     for (const auto request : requests_.possible(*captured))
         text += fmt::format("; request {}: {}", request,
                             difference(reference(request), state.frame, state.threshold, picture));
@@ -192,9 +193,9 @@ std::string StateCheck::difference(Reference& reference, std::int64_t frame, int
                                    HostView<const std::uint8_t> picture) {
     const auto& settings = reference.settings;
     if (threshold > settings.threshold_in_force())
-        return fmt::format("a threshold above {}", settings.threshold_in_force());
+        return fmt::format("the threshold is above {}", settings.threshold_in_force());
     if (picture.shape() != reference.plan.output_shape())
-        return fmt::format("not of {}", to_string(reference.plan.output_shape()));
+        return fmt::format("the size is not {}", to_string(reference.plan.output_shape()));
     scene_.draw(static_cast<std::uint32_t>(frame) + 1, reference.captured.view());
     reference.hidden.run(reference.captured.view());
     reference.plan.run(std::as_const(reference.captured).view(), reference.filtered.view());
@@ -206,7 +207,7 @@ std::string StateCheck::difference(Reference& reference, std::int64_t frame, int
     if (!reference.is_plain) return {};
     for (const auto& zone : settings.zones)
         if (!hides(reference, zone, threshold, picture))
-            return fmt::format("the {} zone {},{},{},{} is seen in the mode {}", to_string(zone.kind), zone.area.x,
+            return fmt::format("the {} zone {},{},{},{} is visible in the mode {}", to_string(zone.kind), zone.area.x,
                                zone.area.y, zone.area.width, zone.area.height, to_string(settings.mode));
     return {};
 }
@@ -262,8 +263,8 @@ void StateCheck::check_order_of_settings() {
         if (found.matches.empty()) continue;
         const auto next = std::ranges::find_if(found.matches, [&](auto request) { return request >= settings; });
         if (next == found.matches.end()) {
-            violation_locked(fmt::format("{} has the settings of {} after those of {}", text_of(found.state),
-                                         found.matches, settings));
+            violation_locked(fmt::format("{} has the settings of requests {} after those of request {}",
+                                         text_of(found.state), found.matches, settings));
             continue;
         }
         settings = *next;
@@ -275,7 +276,7 @@ void StateCheck::check_order_of_settings() {
                             requests_.entry(found.matches.front()).settings)) {
             ++findings_.exact;
             if (found.state.threshold != 0)
-                violation_locked(fmt::format("{} is the first of request {}, and not exact", text_of(found.state),
+                violation_locked(fmt::format("{} is the first state of request {}, but not exact", text_of(found.state),
                                              found.matches.front()));
         }
         before = &found;
@@ -297,7 +298,7 @@ void StateCheck::check_relay(std::size_t folder) {
             ++findings_.unseen;
         else
             violation_locked(
-                fmt::format("{} of {} is no state of the first server", text_of(found.state), folders_[folder]));
+                fmt::format("{} in {} is not a state of the first server", text_of(found.state), folders_[folder]));
     }
 }
 
@@ -324,7 +325,7 @@ void StateCheck::check_recording(const std::string& path, double fps) {
             begin_frame = static_cast<double>(*known->second.begin()) - time.seconds * fps;
         }
     }
-    if (!begin_frame) return violation_locked(path + " has no picture that was seen");
+    if (!begin_frame) return violation_locked(path + " contains no picture that a viewer saw");
     for (const auto& picture : pictures) {
         ++findings_.recorded;
         const auto frame = std::llround(*begin_frame + picture.seconds * fps);
@@ -332,7 +333,7 @@ void StateCheck::check_recording(const std::string& path, double fps) {
         if (known != frames_of_hash_.end()) {
             if (!known->second.contains(frame))
                 violation_locked(
-                    fmt::format("{} has a picture of frames {} in the place of {}", path, known->second, frame));
+                    fmt::format("{} has a picture of frames {} instead of frame {}", path, known->second, frame));
             continue;
         }
         ++findings_.recorded_unseen;
@@ -342,7 +343,7 @@ void StateCheck::check_recording(const std::string& path, double fps) {
                 auto& made = reference(request);
                 return agrees(made, frame, made.settings.threshold_in_force(), picture.unseen.view());
             }))
-            violation_locked(fmt::format("{} has a picture of no settings in the place of frame {}", path, frame));
+            violation_locked(fmt::format("{} has a picture that matches no settings instead of frame {}", path, frame));
     }
 }
 
