@@ -193,7 +193,7 @@ BatchJob::State::State(const BatchOptions& asked, std::vector<BatchItem> items)
       statistics((require_different(items, options.job.statistics_path), options.job.statistics_path),
                  options.job.replace) {
     if (options.jobs < 1 || options.jobs > BatchOptions::most_jobs)
-        fail(ErrorCode::usage, "{} jobs at once; allowed: 1 to {}", options.jobs, BatchOptions::most_jobs);
+        fail(ErrorCode::usage, "cannot run {} jobs at once; allowed: 1 to {}", options.jobs, BatchOptions::most_jobs);
     for (std::size_t index = 0; index < items.size(); ++index)
         if (!add_parts(items[index], index) && (options.shard.has(index) || items[index].in_every_share))
             add(std::move(items[index]));
@@ -347,7 +347,7 @@ void BatchJob::State::make(const Task& task, std::size_t index) {
     if (task.found.is == ItemIs::in_the_way && what_of_others == InTheWay::refuse)
         fail(ErrorCode::io, "{} already exists; use -y to replace it, -n to keep it", task.found.what);
     if (task.found.is == ItemIs::changed)
-        log_info("{} is processed again: {} changed", task.item.input, task.found.what);
+        log_info("processing {} again because {} changed", task.item.input, task.found.what);
     try {
         marked.begin(making);
         // the input does not exist; the job will report that
@@ -376,7 +376,7 @@ bool BatchJob::State::join(const Task& task, std::size_t index, const JobOptions
     }
     if (failed && !is_of_source(failed->code)) fail(failed->code, "{}", failed->why);
     if (failed) {
-        log_info("{}; it is processed as a whole", failed->why);
+        log_info("{}; processing it as a whole", failed->why);
         return false;
     }
     task.join(job);
@@ -473,7 +473,7 @@ BatchInput input_at(const std::string& path, const std::string& name) {
 BatchInput file_input(const std::string& text) {
     const auto call = parse_source(text);
     if (!call.kind->must_exist)
-        fail(ErrorCode::usage, "{} is not a file; name several files by paths, folders, patterns or @lists", text);
+        fail(ErrorCode::usage, "{} is not a file; specify several files as paths, folders, patterns or @lists", text);
     return input_at(call.path, fs::path(call.path).filename());
 }
 
@@ -495,9 +495,9 @@ std::vector<BatchInput> folder_inputs(const std::string& text) {
     }
     if (error) fail(ErrorCode::no_input, "cannot read the folder {}: {}", folder, error.message());
     if (inputs.empty())
-        fail(ErrorCode::no_input, "{} contains no videos or images; known: {}, and image extensions", folder,
+        fail(ErrorCode::no_input, "{} contains no videos or images; supported: {} and image extensions", folder,
              fmt::join(video_endings, " "));
-    if (others > 0) log_warning("{}: {} entries are neither videos nor images and are ignored", folder, others);
+    if (others > 0) log_warning("{}: ignoring {} entries that are neither videos nor images", folder, others);
     std::ranges::sort(inputs, {}, &BatchInput::path);
     return inputs;
 }
@@ -519,7 +519,7 @@ std::vector<std::string> paths_that_fit(const std::string& pattern) {
     } matches;
     const int status = ::glob(pattern.c_str(), GLOB_NOSORT | GLOB_ERR, nullptr, &matches.found);
     if (status != 0 && status != GLOB_NOMATCH)
-        fail(ErrorCode::no_input, "{}: cannot read a folder that the pattern matches", pattern);
+        fail(ErrorCode::no_input, "{}: cannot read a folder matched by the pattern", pattern);
     std::vector<std::string> paths;
     for (std::size_t match = 0; match < matches.found.gl_pathc; ++match)
         if (const std::string path = matches.found.gl_pathv[match]; !is_folder(path)) paths.push_back(path);
@@ -547,7 +547,7 @@ std::vector<BatchInput> list_inputs(const std::string& list) {
     };
     for (int letter = file.get(); letter >= 0; letter = file.get()) {
         if (++bytes > longest_list_bytes)
-            fail(ErrorCode::usage, "the list {} is longer than {} MiB", list, longest_list_bytes >> 20);
+            fail(ErrorCode::usage, "the list {} is larger than {} MiB", list, longest_list_bytes >> 20);
         if (letter == 0) fail(ErrorCode::usage, "{} is not a list: it contains a null byte", list);
         if (letter == '\n')
             take();
@@ -555,7 +555,7 @@ std::vector<BatchInput> list_inputs(const std::string& list) {
             line += static_cast<char>(letter);
     }
     take();
-    if (inputs.empty()) fail(ErrorCode::no_input, "the list {} names no file", list);
+    if (inputs.empty()) fail(ErrorCode::no_input, "the list {} contains no files", list);
     return inputs;
 }
 
@@ -705,8 +705,8 @@ void require_can_be_joined(const JobFiles& files) {
     for (const auto& output : files.outputs())
         if (!can_be_joined(output.path))
             fail(ErrorCode::usage,
-                 "{}: its segments cannot be joined (--segment); .jsonl, .txt, .npy, .y4m, .bgr, .gray, .mp4, .mkv and "
-                 ".avi can",
+                 "{}: segments of this format cannot be joined (--segment); allowed: .jsonl, .txt, .npy, .y4m, .bgr, "
+                 ".gray, .mp4, .mkv and .avi",
                  output.path);
 }
 
@@ -801,8 +801,8 @@ void require_can_be_cut(const InputOptions& input, const Cutting& cutting) {
     if (!learns.empty() && !cutting.warm_up_seconds)
         fail(ErrorCode::usage,
              "the background {} learns from all previous frames, which segments of a video (--segment) do not have; "
-             "--warm-up 30s lets each segment learn from the 30 s before it, with results that differ from an unsplit "
-             "run. Results do not change with first or an image as background",
+             "with --warm-up 30s, each segment learns from the 30 s before it, and the results differ from those of an "
+             "unsplit run; with first or an image as background, results do not change",
              learns);
 }
 

@@ -253,7 +253,8 @@ public:
         statistics.set_rate_limit(limits_->bits_per_second, control_->over());
         if (control_->over() == 0 || warned_) return;
         warned_ = true;
-        log_warning("the stream exceeds {:.6g} Mbit/s even within {}", 1e-6 * limits_->bits_per_second, greatest());
+        log_warning("the stream exceeds {:.6g} Mbit/s even at threshold {}", 1e-6 * limits_->bits_per_second,
+                    greatest());
     }
 
 private:

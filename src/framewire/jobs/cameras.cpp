@@ -195,8 +195,8 @@ bool Camera::go_on() {
     job_.reset();
     auto& source = options_.input.opened->source();
     if (result_.ended_at_new_size) {
-        if (!source.take_new_size()) fail(ErrorCode::internal, "{} has an unchanged size", name());
-        log_warning("{}: its frame size changes from {} to {}; viewers reconnect to a stream of the new size",
+        if (!source.take_new_size()) fail(ErrorCode::internal, "the frame size of {} has not changed", name());
+        log_warning("{}: the frame size changed from {} to {}; viewers reconnect to a stream of the new size",
                     source.info().name, to_string(before), to_string(source.info().shape));
     } else {
         log_info("{}: viewers reconnect to a stream with the requested settings", name());
@@ -301,12 +301,12 @@ std::vector<std::string> watched(const CamerasOptions& options) {
 
 // Checks everything that can be checked without opening a camera.
 const CamerasOptions& checked(const CamerasOptions& options) {
-    if (options.cameras.empty()) fail(ErrorCode::usage, "there is no camera to serve");
+    if (options.cameras.empty()) fail(ErrorCode::usage, "there are no cameras to serve");
     std::set<std::string> names;
     for (const auto& camera : options.cameras) {
         const auto& name = camera.server.stream;
         net::validate_stream_name(name);
-        if (!names.insert(name).second) fail(ErrorCode::usage, "two cameras have the name '{}'", name);
+        if (!names.insert(name).second) fail(ErrorCode::usage, "two cameras are named '{}'", name);
         if (const auto& path = options.listener.base_path; path == "/" + name || path.starts_with("/" + name + "/"))
             fail(ErrorCode::usage,
                  "the base path {} begins with the name of a camera, so it would hide the camera's address", path);
@@ -314,13 +314,13 @@ const CamerasOptions& checked(const CamerasOptions& options) {
     }
     check_events(options.events);
     if (!options.events.mqtt.broker.host.empty() && watched(options).empty())
-        fail(ErrorCode::usage, "mqtt sends the events of detectors, but no camera has detect");
+        fail(ErrorCode::usage, "mqtt sends detector events, but detect is not enabled for any camera");
     return options;
 }
 
 void require_folder(const std::string& folder) {
     if (!folder.empty() && !std::filesystem::is_directory(folder))
-        fail(ErrorCode::config, "the folder {} for recordings does not exist", folder);
+        fail(ErrorCode::config, "the recording folder {} does not exist", folder);
 }
 
 // Calls `body` with each index on a separate thread, and returns when all calls have ended.
@@ -374,7 +374,8 @@ struct CamerasJob::State {
                 try {
                     there->keep_now();
                 } catch (const Error& error) {
-                    fail(error.code(), "{}: applied, but will be lost at a restart: {}", name, error.what());
+                    fail(error.code(), "{}: the change was applied but will be lost at a restart: {}", name,
+                         error.what());
                 }
             });
     }

@@ -108,7 +108,7 @@ private:
     // Returns true if the value is a text; otherwise records a problem.
     bool is_text(const DocumentEntry& entry) {
         if (entry.value.kind == Kind::text) return true;
-        problem(entry.place, fmt::format("{} needs one value", in_quotes(entry.key)));
+        problem(entry.place, fmt::format("{} must have a single value", in_quotes(entry.key)));
         return false;
     }
 
@@ -124,7 +124,7 @@ private:
     void unknown(const DocumentEntry& entry, const std::vector<std::string_view>& known) {
         const auto nearest = did_you_mean(entry.key, known);
         problem(entry.place,
-                fmt::format("{} is not known here{}", in_quotes(entry.key),
+                fmt::format("unknown key {}{}", in_quotes(entry.key),
                             nearest.empty() ? fmt::format("; allowed: {}", fmt::join(known, ", ")) : nearest));
     }
 
@@ -184,7 +184,7 @@ private:
         }
         std::string chain;
         for (const auto& text : texts) {
-            if (text.kind != Kind::text) return problem(text.place, "a filter must be a string here");
+            if (text.kind != Kind::text) return problem(text.place, "each filter in the list must be a string");
             attempt(text.place, [&] { parse_chain(text.text); });
             chain += (chain.empty() ? "" : ",") + text.text;
         }
@@ -324,7 +324,7 @@ public:
     // Adds an empty value, as in `key:` without text.
     void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { put({.place = place_of(mark), .entries = {}}); }
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-        refuse(place_of(mark), "an alias (*name) is not supported here");
+        refuse(place_of(mark), "aliases (*name) are not supported");
     }
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, const std::string& value) override {
         require_plain(mark, tag);
@@ -357,7 +357,7 @@ private:
     // Rejects tags. yaml-cpp reports "?" for plain and "!" for quoted scalars, which are allowed.
     void require_plain(const YAML::Mark& mark, const std::string& tag) const {
         if (!tag.empty() && tag != "?" && tag != "!")
-            refuse(place_of(mark), fmt::format("a tag ({}) is not supported here", in_quotes(tag)));
+            refuse(place_of(mark), fmt::format("the tag {} is not supported", in_quotes(tag)));
     }
 
     // Returns true if the next scalar is a key: the innermost open container is a map that does not wait for a value.
@@ -369,7 +369,7 @@ private:
     void take_key(const TextPlace& place, const std::string& key) {
         for (const auto& entry : open_.back().node.entries)
             if (entry.key == key)
-                refuse(place, fmt::format("{} is given twice, first in line {}", in_quotes(key), entry.place.line));
+                refuse(place, fmt::format("{} is given twice, first on line {}", in_quotes(key), entry.place.line));
         if (open_.back().node.entries.size() >= most_entries)
             refuse(place, fmt::format("more than {} keys", most_entries));
         open_.back().entry = DocumentEntry{key, place, {}};
@@ -380,7 +380,7 @@ private:
         require_plain(mark, tag);
         if (takes_key()) refuse(place_of(mark), "a key must be a string");
         if (open_.size() >= max_document_depth)
-            refuse(place_of(mark), fmt::format("it is nested more than {} levels deep", max_document_depth));
+            refuse(place_of(mark), fmt::format("nested more than {} levels deep", max_document_depth));
         open_.push_back({{.kind = kind, .place = place_of(mark), .entries = {}}});
     }
 
@@ -428,7 +428,7 @@ DocumentNode read_document(std::string_view text, const std::string& name) {
         auto root = builder.take();
         DocumentBuilder second(name);
         if (parser.HandleNextDocument(second))
-            fail(ErrorCode::config, "{}: it contains a second YAML document (after '---'); only one is allowed", name);
+            fail(ErrorCode::config, "{}: contains a second YAML document (after '---'); only one is allowed", name);
         return root;
     } catch (const YAML::Exception& error) {
         const auto place = place_of(error.mark);
@@ -457,58 +457,57 @@ std::string problem_with_broker(const std::string& text) {
 std::string problem_with_discovery(const std::string& text) {
     return net::is_stream_name(text)
                ? std::string()
-               : "the first level of Home Assistant's topics must be 1 to 64 characters of A-Z a-z 0-9 . _ -, or none";
+               : "Home Assistant's discovery prefix must be 1 to 64 characters from A-Z a-z 0-9 . _ -, or none";
 }
 
 // Returns the settings of the MQTT broker.
 std::vector<Setting<service::EventOptions>> mqtt_settings() {
-    return {
-        {{.name = "mqtt",
-          .help = "send the events of detectors to this MQTT broker: mqtt://[USER[:PASSWORD]@]HOST[:PORT][/PREFIX], or "
-                  "mqtts:// for TLS. A password is safer in --mqtt-password-file",
-          .type = Type::text,
-          .optional = true,
-          .unit = "URL"},
-         [](service::EventOptions& events, const std::string& text) {
-             events.mqtt.broker = service::parse_mqtt_address(text);
-         },
-         problem_with_broker},
-        {{.name = "mqtt-password-file",
-          .help = "file with the password of the MQTT user, one line",
-          .type = Type::text,
-          .optional = true,
-          .unit = "FILE"},
-         [](service::EventOptions& events, const std::string& text) { events.mqtt.password_file = text; }},
-        {{.name = "mqtt-ca",
-          .help = "for mqtts://: trust only these certificate authorities, PEM; default: the system's",
-          .type = Type::text,
-          .optional = true,
-          .unit = "FILE"},
-         [](service::EventOptions& events, const std::string& text) { events.mqtt.authority_file = text; }},
-        {{.name = "mqtt-discovery",
-          .help = "topic prefix of Home Assistant's discovery; none: no discovery",
-          .type = Type::text,
-          .default_value = service::MqttOptions{}.discovery,
-          .unit = "PREFIX|none"},
-         [](service::EventOptions& events, const std::string& text) {
-             events.mqtt.discovery = text == no_discovery ? std::string() : text;
-         },
-         problem_with_discovery},
-        {{.name = "mqtt-spool",
-          .help = "how many events to keep while the broker is unreachable; beyond that, the oldest are dropped",
-          .default_value = fmt::to_string(service::MqttOptions{}.spool_limit),
-          .minimum = static_cast<double>(service::least_spool_limit),
-          .maximum = static_cast<double>(service::most_spool_limit),
-          .unit = "N"},
-         [](service::EventOptions& events, const std::string& text) {
-             events.mqtt.spool_limit = number_in<std::size_t>(text).value_or(events.mqtt.spool_limit);
-         }},
-        {{.name = "mqtt-spool-file",
-          .help = "file that keeps events for the broker across restarts; default: in memory",
-          .type = Type::text,
-          .optional = true,
-          .unit = "FILE"},
-         [](service::EventOptions& events, const std::string& text) { events.mqtt.spool_file = text; }}};
+    return {{{.name = "mqtt",
+              .help = "send detector events to this MQTT broker: mqtt://[USER[:PASSWORD]@]HOST[:PORT][/PREFIX], or "
+                      "mqtts:// for TLS; prefer --mqtt-password-file for the password",
+              .type = Type::text,
+              .optional = true,
+              .unit = "URL"},
+             [](service::EventOptions& events, const std::string& text) {
+                 events.mqtt.broker = service::parse_mqtt_address(text);
+             },
+             problem_with_broker},
+            {{.name = "mqtt-password-file",
+              .help = "file that contains the MQTT password on a single line",
+              .type = Type::text,
+              .optional = true,
+              .unit = "FILE"},
+             [](service::EventOptions& events, const std::string& text) { events.mqtt.password_file = text; }},
+            {{.name = "mqtt-ca",
+              .help = "PEM file of the certificate authorities to trust for mqtts://; default: the system's",
+              .type = Type::text,
+              .optional = true,
+              .unit = "FILE"},
+             [](service::EventOptions& events, const std::string& text) { events.mqtt.authority_file = text; }},
+            {{.name = "mqtt-discovery",
+              .help = "topic prefix for Home Assistant discovery; none disables discovery",
+              .type = Type::text,
+              .default_value = service::MqttOptions{}.discovery,
+              .unit = "PREFIX|none"},
+             [](service::EventOptions& events, const std::string& text) {
+                 events.mqtt.discovery = text == no_discovery ? std::string() : text;
+             },
+             problem_with_discovery},
+            {{.name = "mqtt-spool",
+              .help = "maximum number of events to keep while the broker is unreachable; the oldest are dropped first",
+              .default_value = fmt::to_string(service::MqttOptions{}.spool_limit),
+              .minimum = static_cast<double>(service::least_spool_limit),
+              .maximum = static_cast<double>(service::most_spool_limit),
+              .unit = "N"},
+             [](service::EventOptions& events, const std::string& text) {
+                 events.mqtt.spool_limit = number_in<std::size_t>(text).value_or(events.mqtt.spool_limit);
+             }},
+            {{.name = "mqtt-spool-file",
+              .help = "file that keeps undelivered events across restarts; default: events are kept in memory only",
+              .type = Type::text,
+              .optional = true,
+              .unit = "FILE"},
+             [](service::EventOptions& events, const std::string& text) { events.mqtt.spool_file = text; }}};
 }
 
 // Returns the settings of events and motion, followed by those of the MQTT broker.
@@ -516,7 +515,7 @@ std::vector<Setting<service::EventOptions>> make_event_settings() {
     constexpr double most_hold_seconds = 3600;
     std::vector<Setting<service::EventOptions>> settings = {
         {{.name = "events-rate",
-          .help = "largest number of object events per second and camera; default: one per frame with objects",
+          .help = "maximum number of object events per second and camera; default: one per frame with objects",
           .type = Type::real,
           .minimum = 0.1,
           .maximum = 1000,
@@ -533,7 +532,7 @@ std::vector<Setting<service::EventOptions>> make_event_settings() {
              events.motion.after_frames = number_in<int>(text).value_or(events.motion.after_frames);
          }},
         {{.name = "motion-hold",
-          .help = "motion turns OFF after this time without objects",
+          .help = "motion turns OFF after this many seconds without objects",
           .type = Type::real,
           .default_value =
               fmt::to_string(std::chrono::duration_cast<std::chrono::seconds>(service::MotionRules{}.hold).count()),
@@ -581,7 +580,7 @@ std::string problem_with_time(const std::string& text) {
 std::string problem_with_bitrate(const std::string& text) {
     return bits_per_second_of(text)
                ? std::string()
-               : fmt::format("{} is not a bitrate from 1k to 1000G, such as 500k or 2M", in_quotes(text));
+               : fmt::format("{} is not a bitrate; allowed: 1k to 1000G, such as 500k or 2M", in_quotes(text));
 }
 
 std::string problem_with_refinement(const std::string& text) {
@@ -657,7 +656,7 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
                             }});
     settings.push_back(
         {{.name = "max-bitrate",
-          .help = "raise the threshold while a viewer's stream would exceed this bitrate: 500k, 2M, 1.5G",
+          .help = "raise the threshold as needed to keep each viewer's stream within this bitrate: 500k, 2M, 1.5G",
           .type = Type::text,
           .optional = true,
           .unit = "BITS"},
@@ -665,13 +664,14 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
          problem_with_bitrate});
     settings.push_back(
         {{.name = "threshold-max",
-          .help = "with max-bitrate: highest threshold; default: 64, or the threshold if that is higher",
+          .help = "maximum threshold with max-bitrate; default: 64, or the threshold if that is higher",
           .maximum = 254,
           .optional = true},
          [](CameraSettings& camera, const std::string& text) { camera.threshold_max = number_in<int>(text); }});
     settings.push_back(
         {{.name = "refine",
-          .help = "refine static regions after this time, 0.1 to 3600; 0: never; default: 1, or 0 with a recording",
+          .help =
+              "refine static regions after this many seconds, 0.1 to 3600; 0: never; default: 1, or 0 with a recording",
           .type = Type::real,
           .minimum = 0,
           .maximum = codec::Refiner::most_seconds,
@@ -680,14 +680,14 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
          [](CameraSettings& camera, const std::string& text) { camera.refine_seconds = number_in<double>(text); },
          problem_with_refinement,
          "refresh"});
-    settings.push_back(
-        {{.name = "record",
-          .help = "record the stream to this .fwd file; :key=SECONDS may follow; {name} is the camera's name",
-          .type = Type::text,
-          .optional = true,
-          .unit = "DST"},
-         [](CameraSettings& camera, const std::string& text) { camera.record = text; },
-         problem_of([](const std::string& text) { fwd::parse_record(text); })});
+    settings.push_back({{.name = "record",
+                         .help = "record the stream to this .fwd file, optionally followed by :key=SECONDS; {name} "
+                                 "stands for the camera's name",
+                         .type = Type::text,
+                         .optional = true,
+                         .unit = "DST"},
+                        [](CameraSettings& camera, const std::string& text) { camera.record = text; },
+                        problem_of([](const std::string& text) { fwd::parse_record(text); })});
     settings.push_back({{.name = "rate",
                          .help = "playback rate of a file: own, max or frames per second",
                          .type = Type::text,
@@ -724,7 +724,7 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
          "panel"});
     settings.push_back(
         {{.name = "relay-token-file",
-          .help = "for a forwarded stream: file with the token for its server",
+          .help = "for a forwarded stream: file that contains the token for its server",
           .type = Type::text,
           .optional = true,
           .unit = "FILE"},
@@ -752,43 +752,44 @@ std::string deprecation_warning(std::string_view former_name, std::string_view n
 const std::vector<Setting<InputOptions>>& input_settings() {
     static const std::vector<Setting<InputOptions>> settings = {
         {{.name = "matrix",
-          .help = "override the YUV colour tags of the source",
+          .help = "override the colour matrix that the source states for YUV frames",
           .type = Type::choice,
           .choices = {"bt601", "bt709", "bt2020"},
           .optional = true},
          [](InputOptions& input, const std::string& text) { input.matrix = text; }},
         {{.name = "range",
-          .help = "override the YUV colour tags of the source",
+          .help = "override the value range that the source states for YUV frames",
           .type = Type::choice,
           .choices = {"limited", "full"},
           .optional = true},
          [](InputOptions& input, const std::string& text) { input.range = text; }},
         {{.name = "start",
-          .help = "start at this time, or at the next frame after it",
+          .help = "start at the first frame at or after this time",
           .type = Type::text,
           .optional = true,
           .unit = "TIME"},
          [](InputOptions& input, const std::string& text) { input.start_seconds = parse_seconds(text).value_or(0); },
          problem_with_time},
-        {{.name = "duration", .help = "end after this duration", .type = Type::text, .optional = true, .unit = "TIME"},
+        {{.name = "duration", .help = "stop after this duration", .type = Type::text, .optional = true, .unit = "TIME"},
          [](InputOptions& input, const std::string& text) { input.duration_seconds = parse_seconds(text); },
          problem_with_time},
         {{.name = "reconnect",
-          .help = "how long to try to reconnect a lost camera or network source, from its loss to its next frame",
+          .help = "how long to try to reconnect to a lost camera or network source, from its loss to its next frame",
           .type = Type::text,
           .optional = true,
           .unit = "SECONDS|forever"},
          [](InputOptions& input, const std::string& text) { input.reconnect = patience_of(text); },
          problem_with_patience},
         {{.name = "max-pixels",
-          .help = "refuse frames with more pixels, from the source and after any filter",
+          .help = "refuse frames with more pixels than this, from the source or after any filter",
           .minimum = 1,
           .maximum = double{max_side_px} * max_side_px,
           .optional = true,
           .unit = "N"},
          [](InputOptions& input, const std::string& text) { input.max_pixels = number_in<std::int64_t>(text); }},
         {{.name = "max-memory",
-          .help = "refuse filter chains and frame sizes of a camera with a larger estimated memory use: 500M, 4G",
+          .help =
+              "refuse filter chains and frame sizes for which a camera's estimated memory use exceeds this: 500M, 4G",
           .type = Type::text,
           .optional = true,
           .unit = "BYTES"},
@@ -798,7 +799,7 @@ const std::vector<Setting<InputOptions>>& input_settings() {
          [](const std::string& text) {
              return framewire::bytes_of(text)
                         ? std::string()
-                        : fmt::format("{} is not an amount of memory, such as 500M or 4G", in_quotes(text));
+                        : fmt::format("{} is not a memory size such as 500M or 4G", in_quotes(text));
          }}};
     return settings;
 }
@@ -811,14 +812,15 @@ const std::vector<Setting<CameraSettings>>& camera_settings() {
 const std::vector<Setting<net::ListenerOptions>>& listener_settings() {
     static const std::vector<Setting<net::ListenerOptions>> settings = {
         {{.name = "listen",
-          .help = "address that viewers connect to; port 0 selects a free one; beyond loopback, viewers need a token",
+          .help = "address that viewers connect to; port 0 selects a free port; on addresses other than loopback, "
+                  "viewers need a token",
           .type = Type::text,
           .default_value = to_string(net::ListenerOptions{}.listen),
           .unit = "HOST:PORT"},
          [](net::ListenerOptions& listener, const std::string& text) { listener.listen = net::parse_address(text); },
          problem_of([](const std::string& text) { net::parse_address(text); })},
         {{.name = "viewers",
-          .help = "largest number of viewers at a time",
+          .help = "maximum number of simultaneous viewers",
           .default_value = fmt::to_string(net::ListenerOptions{}.viewers_limit),
           .minimum = 1,
           .maximum = 10'000,
@@ -829,7 +831,7 @@ const std::vector<Setting<net::ListenerOptions>>& listener_settings() {
              listener.greeting_limit = std::max(listener.greeting_limit, listener.viewers_limit);
          }},
         {{.name = "allow-host",
-          .help = "further host names that browsers may use, besides this machine's own and numeric addresses; "
+          .help = "additional host names that browsers may use besides this machine's own names and numeric addresses, "
                   "separated by commas",
           .type = Type::text,
           .optional = true,
@@ -861,14 +863,14 @@ const std::vector<Setting<net::ListenerOptions>>& listener_settings() {
 const std::vector<Setting<service::LiveOptions>>& live_option_settings() {
     static const std::vector<Setting<service::LiveOptions>> settings = {
         {{.name = "state",
-          .help = "file that keeps the settings changed while cameras run, and restores them at the start",
+          .help = "file in which settings changed at run time are saved and from which they are restored at the start",
           .type = Type::text,
           .optional = true,
           .unit = "FILE"},
          [](service::LiveOptions& live, const std::string& text) { live.state_path = text; }},
         {{.name = "record-dir",
-          .help = "folder for recordings and snapshots requested while cameras are served; default: none, and requests "
-                  "are refused",
+          .help =
+              "folder for recordings and snapshots requested by clients; default: none, and such requests are refused",
           .type = Type::text,
           .optional = true,
           .unit = "DIR"},
@@ -887,8 +889,8 @@ BroadcastOptions broadcast_of(const CameraSettings& settings, const std::string&
              to_string(encoder.mode));
     if (encoder.mode == codec::Mode::lossless && settings.max_bitrate)
         fail(ErrorCode::usage,
-             "{0}max-bitrate cannot be combined with {0}mode lossless, whose threshold is 0; {0}mode exact "
-             "{0}threshold 0 starts lossless",
+             "{0}max-bitrate cannot be combined with {0}mode lossless, whose threshold is 0; use {0}mode exact "
+             "{0}threshold 0 to start lossless",
              dashes);
     if (settings.threshold_max && !settings.max_bitrate)
         fail(ErrorCode::usage, "{0}threshold-max requires {0}max-bitrate", dashes);

@@ -149,10 +149,10 @@ TEST(Configuration, ReplacesDefaultsByEitherName) {
 
 TEST(Configuration, ReportsErrorsWithTheirPosition) {
     const std::string camera = "cameras:\n  door:\n    source: synth\n";
-    expect_problem(camera + "    treshold: 5\n", "4:5", "'treshold' is not known here; did you mean 'threshold'?");
+    expect_problem(camera + "    treshold: 5\n", "4:5", "unknown key 'treshold'; did you mean 'threshold'?");
     expect_problem(camera + "    xyzzyxyzzyxyzzy: 5\n", "4:5", "allowed: source, filters");
     expect_problem(camera + "    threshold: 255\n", "4:16", "from 0 to 254");
-    expect_problem(camera + "    threshold: [1, 2]\n", "4:5", "needs one value");
+    expect_problem(camera + "    threshold: [1, 2]\n", "4:5", "must have a single value");
     expect_problem(camera + "    mode: bonded\n", "4:11", "did you mean 'bounded'?");
     expect_problem(camera + "    filters: grey\n", "4:14", "did you mean 'gray'?");
     expect_problem(camera + "    filters:\n    - gray\n    - text:zise=4\n", "6:7", "zise");
@@ -204,7 +204,7 @@ TEST(Configuration, ReportsAllErrorsInOrder) {
 
 TEST(Configuration, RejectsUnsupportedDocuments) {
     expect_refusal("cameras: [", "x:");
-    expect_refusal("a: 1\na: 2\n", "first in line 1");
+    expect_refusal("a: 1\na: 2\n", "first on line 1");
     expect_refusal("a: &x [1]\nb: *x\n", "x:2:4: an alias");
     expect_refusal("a: !!binary aGVsbG8=\n", "a tag");
     expect_refusal("[a]: 1\n", "a key must be a string");

@@ -178,11 +178,11 @@ HostImage load_picture(const std::string& path, const Shape& frame, const char* 
     const auto source = open_source(path, {.stop = stop});
     const auto& shape = source->info().shape;
     if (shape.width != frame.width || shape.height != frame.height)
-        fail(ErrorCode::usage, "{} {} is {}x{}; frames are {}x{}", what, path, shape.width, shape.height, frame.width,
-             frame.height);
+        fail(ErrorCode::usage, "{} {} is {}x{}, but the frames are {}x{}", what, path, shape.width, shape.height,
+             frame.width, frame.height);
     HostImage picture(shape);
     FrameTime time;
-    if (!source->read(picture.view(), time)) fail(ErrorCode::no_input, "{} {} has no picture", what, path);
+    if (!source->read(picture.view(), time)) fail(ErrorCode::no_input, "{} {} contains no picture", what, path);
     return picture;
 }
 

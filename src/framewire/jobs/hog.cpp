@@ -168,8 +168,7 @@ namespace {
 // Returns the files of the job. Rejects a source that is not a folder.
 JobFiles checked_files_of(const DescribeOptions& options) {
     if (!is_folder(options.input.source))
-        fail(ErrorCode::usage,
-             "-o {} is a folder, which requires a folder as input; {} is not a folder, so write to a .npy file",
+        fail(ErrorCode::usage, "-o {} is a folder, but the input {} is not; write to a .npy file instead",
              options.output, options.input.source);
     return files_of(options);
 }
@@ -263,7 +262,8 @@ const ParameterFields<DescribeOptions>& describe_fields() {
     static const ParameterFields<DescribeOptions> fields = {parameter_field(
         &DescribeOptions::under_way,
         {.name = "streams",
-         .help = "frames in flight on a GPU; 3 is a good value: one is uploaded, one computed, one downloaded",
+         .help =
+             "number of frames in flight on a GPU; 3 is a good value: one is uploaded, one computed and one downloaded",
          .minimum = 1,
          .maximum = 8,
          .unit = "N"})};
@@ -283,7 +283,8 @@ int DescribeOptions::frames_under_way_on(Backend backend) const {
     if (!under_way) return frames_under_way(backend);
     describe_fields().check(*this, "hog");
     if (backend == Backend::cpu && *under_way > 1)
-        fail(ErrorCode::usage, "hog cannot use {} streams on the cpu backend, which has 1 and uses threads instead",
+        fail(ErrorCode::usage,
+             "hog cannot use {} streams on the cpu backend, which has only one stream and uses threads instead",
              *under_way);
     return *under_way;
 }
@@ -340,7 +341,7 @@ void DescriptorSummary::add(std::span<const float> values) {
 StepFrames::StepFrames(std::string_view text) {
     const auto refuse = [&](std::string_view why) {
         fail(ErrorCode::usage,
-             "frames {} {}; allowed: numbers from 0 and ranges of them, {} frames at most: 0,10,20-29", in_quotes(text),
+             "frames {} {}; allowed: numbers from 0 and ranges, at most {} frames, such as 0,10,20-29", in_quotes(text),
              why, most);
     };
     // Frames are counted before the ranges are stored, so that a huge range is rejected at once.
@@ -350,7 +351,7 @@ StepFrames::StepFrames(std::string_view text) {
         const auto dash = one.find('-');
         const auto first = number_in<std::int64_t>(one.substr(0, dash));
         const auto last = dash == one.npos ? first : number_in<std::int64_t>(one.substr(dash + 1));
-        if (!first || !last || *first < 0 || *last < *first) refuse("are not a list");
+        if (!first || !last || *first < 0 || *last < *first) refuse("are not a valid list");
         if (*last - *first >= most || (count += *last - *first + 1) > most) refuse("are too many");
         ranges_.emplace_back(*first, *last);
         if (one.size() == rest.size()) break;
@@ -358,7 +359,7 @@ StepFrames::StepFrames(std::string_view text) {
     }
     std::ranges::sort(ranges_);
     for (std::size_t next = 1; next < ranges_.size(); ++next)
-        if (ranges_[next].first <= ranges_[next - 1].second) refuse("contain a duplicate");
+        if (ranges_[next].first <= ranges_[next - 1].second) refuse("contain duplicates");
 }
 
 bool StepFrames::contains(std::int64_t frame) const {
@@ -417,7 +418,7 @@ TrainingImages images_of(const std::string& folder, const std::stop_token& stop)
                 const auto source = open_source(path, {.stop = stop});
                 HostImage image(source->info().shape);
                 FrameTime time;
-                if (!source->read(image.view(), time)) fail(ErrorCode::source_lost, "{} has no image", path);
+                if (!source->read(image.view(), time)) fail(ErrorCode::source_lost, "{} contains no image", path);
                 return image;
             }};
 }

@@ -42,7 +42,7 @@ FrameRingOptions Job::frame_ring_options(const SourceInfo& source, const Shape& 
 }
 
 void Job::begin_run() {
-    if (std::exchange(ran_, true)) fail(ErrorCode::internal, "a job runs once");
+    if (std::exchange(ran_, true)) fail(ErrorCode::internal, "a job can run only once");
 }
 
 namespace {

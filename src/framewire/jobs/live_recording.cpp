@@ -33,7 +33,7 @@ std::shared_ptr<LiveRecording> LiveParts::recording() const {
 }
 
 void LiveParts::start_recording(const std::function<std::shared_ptr<LiveRecording>()>& make) {
-    if (recording()) fail(ErrorCode::usage, "it is already being recorded");
+    if (recording()) fail(ErrorCode::usage, "the camera is already being recorded");
     auto recording = make();
     const std::lock_guard lock(mutex_);
     recording_ = std::move(recording);
@@ -46,7 +46,7 @@ void LiveParts::stop_recording() {
         const std::lock_guard lock(mutex_);
         ended = std::exchange(recording_, nullptr);
     }
-    if (!ended) fail(ErrorCode::usage, "it is not being recorded");
+    if (!ended) fail(ErrorCode::usage, "the camera is not being recorded");
     ended->finish(Ending::complete);
 }
 
@@ -93,7 +93,8 @@ void LiveRecording::finish(Ending ending) {
     {
         const std::lock_guard lock(mutex_);
         if (std::exchange(ended_, true)) return;
-        if (!first_seconds_) fail(ErrorCode::config, "no frame arrived during the recording; {} is not written", path_);
+        if (!first_seconds_)
+            fail(ErrorCode::config, "no frame arrived during the recording; {} was not written", path_);
     }
     recorder_.finish(ending);
 }

@@ -119,7 +119,7 @@ private:
 
 /// Error message for a request if no frame was sent within `patience`.
 inline constexpr const char* late_request_text =
-    "no frame has arrived since this request; it applies from the next frame on";
+    "no frame has arrived since this request, which will apply from the next frame";
 
 /// Identifies requests whose effect a caller can wait for. Before the first frame of a stream there is nothing to wait
 /// for, because that frame already reflects all requests.

@@ -71,7 +71,8 @@ LabelOutput::LabelOutput(const std::string& path, const Shape& frame, bool one, 
         array_.emplace(path, std::vector<std::int64_t>{frame.height, frame.width}, !one, options, NpyValues::int32);
     } else {
         fail(ErrorCode::usage,
-             "cannot write labels to {}; allowed: .npy and .png, as labels%04d.png for several frames",
+             "cannot write labels to {}; allowed: .npy and .png, with a pattern such as labels%04d.png for several "
+             "frames",
              in_quotes(path));
     }
 }
@@ -94,10 +95,11 @@ void LabelOutput::write(std::span<std::int32_t> labels, std::span<const Componen
 
 void LabelOutput::write_image(std::span<const std::int32_t> labels) {
     if (!images_ && frames_ > 0)
-        fail(ErrorCode::usage, "{} can hold the labels of one frame; for several, use .npy or labels%04d.png", path_);
-    if (const auto largest = *std::ranges::max_element(labels); largest > most_in_png)
-        fail(ErrorCode::usage, "object {} of frame {} does not fit the 16 bits of {}; use .npy", largest, frames_,
+        fail(ErrorCode::usage, "{} can hold the labels of only one frame; for several, use .npy or labels%04d.png",
              path_);
+    if (const auto largest = *std::ranges::max_element(labels); largest > most_in_png)
+        fail(ErrorCode::usage, "object number {} of frame {} does not fit into the 16 bits of {}; use .npy", largest,
+             frames_, path_);
     std::ranges::transform(labels, values_.begin(), [](auto label) { return static_cast<std::uint16_t>(label); });
     const auto bytes = encode_gray_png_16(values_.data(), frame_.width, frame_.height);
     OutputFile file(images_ ? images_->path(frames_) : path_, options_);

@@ -81,8 +81,7 @@ std::vector<std::string> annotated_of(const std::vector<std::string>& images, co
     const auto& folder = options.annotate;
     if (folder.empty()) return {};
     if (!is_output_folder(folder))
-        fail(ErrorCode::usage, "--annotate {} is not a folder name; the images of a folder need one: {}/", folder,
-             folder);
+        fail(ErrorCode::usage, "--annotate {} is not a folder name; for a folder of images, use {}/", folder, folder);
     if (is_same_folder(folder, options.input.source))
         fail(ErrorCode::usage,
              "--annotate {} is the input folder; use another one, because its images would be overwritten", folder);
@@ -307,7 +306,7 @@ ScoreLabels::ScoreLabels() {
         atlas_.emplace(find_font(""), font_px, U"-.0123456789");
     } catch (const Error& error) {
         if (error.code() != ErrorCode::config) throw;
-        log_warning("scores are not drawn: {}", error.what());
+        log_warning("cannot draw scores: {}", error.what());
     }
 }
 

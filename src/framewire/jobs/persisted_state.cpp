@@ -209,7 +209,7 @@ std::string to_json(const PersistedSettings& cameras) {
 // The text is untrusted, so its size is checked before it is parsed.
 PersistedSettings parse_state(std::string_view text, const std::string& name) {
     if (text.size() > max_state_bytes)
-        fail(ErrorCode::config, "{}: more than {} bytes, so it is not a state file of cameras", name, max_state_bytes);
+        fail(ErrorCode::config, "{}: larger than {} bytes, so it is not a camera state file", name, max_state_bytes);
     StateJson json;
     try {
         json = StateJson::parse(text);
@@ -218,7 +218,7 @@ PersistedSettings parse_state(std::string_view text, const std::string& name) {
     }
     const Place root(name, json);
     root.require_keys({"framewire", "version", "cameras"});
-    if (root.at("framewire").text() != "state") root.refuse("not a state file of cameras");
+    if (root.at("framewire").text() != "state") root.refuse("not a camera state file");
     root.at("version").number(state_version, state_version);
     const auto cameras = root.at("cameras");
     if (!cameras.value().is_object()) cameras.refuse("expected an object");
@@ -234,7 +234,7 @@ PersistedSettings parse_state(std::string_view text, const std::string& name) {
 
 PersistedSettings read_state(const std::string& path) {
     const auto folder = std::filesystem::absolute(path).parent_path();
-    if (!std::filesystem::is_directory(folder)) fail(ErrorCode::config, "the folder for {} does not exist", path);
+    if (!std::filesystem::is_directory(folder)) fail(ErrorCode::config, "the folder of {} does not exist", path);
     if (!std::filesystem::exists(path)) return {};
     std::ifstream file(path, std::ios::binary);
     std::string text(max_state_bytes + 1, '\0');
@@ -293,7 +293,7 @@ void StateKeeper::keep() {
         keep_now();
         warned_ = false;
     } catch (const std::exception& error) {
-        if (!std::exchange(warned_, true)) log_warning("the settings are not persisted: {}", error.what());
+        if (!std::exchange(warned_, true)) log_warning("cannot save the changed settings: {}", error.what());
     }
 }
 

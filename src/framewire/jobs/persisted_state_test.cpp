@@ -156,7 +156,7 @@ TEST(StateFile, ReportsThePositionOfErrors) {
     expect(of_door(R"("threshold":1e300)"), "cameras.door.threshold");
     expect(of_door(R"("mode":"best")"), "'best' is not a mode");
     expect(of_door(R"("chain":"grey")"), "cameras.door.chain: ");
-    expect(of_door(R"("chain":"text=a:font=/dev/stdin")"), "font files of the server");
+    expect(of_door(R"("chain":"text=a:font=/dev/stdin")"), "font files on the server");
     expect(of_door(R"("adjust":{"brightness":0,"contrast":9,"saturation":1,"gain":1})"), "cameras.door.adjust: ");
     expect(of_door(R"("filters":[{"text":"gray","on":1}])"), "cameras.door.filters[0].on: expected true or false");
     const auto zones = [&](const std::string& size, const std::string& zone) {

@@ -165,7 +165,7 @@ void ReceiveJob::State::receive() {
     auto& statistics = job.statistics();
     while ((!limit || frames < *limit) && client.next()) {
         if (client.info().shape != result.stream.shape) {
-            log_warning("{}: its frame size changes from {} to {}", url, to_string(result.stream.shape),
+            log_warning("{}: the frame size changed from {} to {}", url, to_string(result.stream.shape),
                         to_string(client.info().shape));
             result.stream = client.info();
             make_changes();

@@ -160,7 +160,7 @@ TEST_P(Run, TruncatesOutputsAfterAFailure) {
     auto expected = camera_frames();
     expected.resize(4);
     EXPECT_TRUE(raw_frames(folder_ / "out.bgr") == expected) << "what came before it";
-    EXPECT_EQ(error_of([&] { run.run(); }), ErrorCode::internal) << "a job runs once";
+    EXPECT_EQ(error_of([&] { run.run(); }), ErrorCode::internal) << "a job can run only once";
 }
 
 TEST_P(Run, KeepsTheOldFileAfterAFailure) {

@@ -109,7 +109,7 @@ std::string zones_text(const service::LiveZones& zones) {
     for (const auto& [kind, area] : zones.zones)
         text += fmt::format("{}{} {},{},{},{}", text.empty() ? "" : "; ", to_string(kind), area.x, area.y, area.width,
                             area.height);
-    return fmt::format("no option sets zones: {} (of {}x{}); --state FILE keeps them", text, zones.drawn_on.width,
+    return fmt::format("zones have no option: {} (on {}x{}); --state FILE keeps them", text, zones.drawn_on.width,
                        zones.drawn_on.height);
 }
 
@@ -193,13 +193,13 @@ codec::EncoderParameters encoder_with(const BroadcastOptions& asked, const LiveS
 LiveSettings fitting(const BroadcastOptions& asked, LiveSettings requested) {
     const auto& name = asked.server.stream;
     if (relayed_stream(asked.input.source) && requested != LiveSettings{}) {
-        log_warning("{}: it is forwarded unchanged; its persisted settings are ignored", name);
+        log_warning("{}: the stream is forwarded unchanged; ignoring its persisted settings", name);
         return {};
     }
     try {
         encoder_with(asked, requested);
     } catch (const Error& error) {
-        log_warning("{}: its persisted threshold and mode are ignored: {}", name, error.what());
+        log_warning("{}: ignoring the persisted threshold and mode: {}", name, error.what());
         requested.threshold.reset();
         requested.mode.reset();
     }
@@ -227,7 +227,7 @@ void check_requested_chain(const std::string& chain) {
             const auto& text = call.values.text(parameter.name);
             if (names_font_file(text))
                 fail(ErrorCode::usage,
-                     "font {}: font files of the server are not allowed here; use the name of a family",
+                     "font {}: font files on the server are not allowed here; use the name of a font family",
                      in_quotes(text));
         }
 }
@@ -290,7 +290,7 @@ bool ServedCamera::give_up_requests(const std::string& why) {
     auto before = requested_ == accepted_ ? LiveSettings{} : accepted_;
     before.zones = requested_.zones;
     if (before == requested_) return false;
-    log_warning("{}: the request does not fit it: {}; it continues as before", name_, why);
+    log_warning("{}: cannot apply the request: {}; the camera continues as before", name_, why);
     requested_ = accepted_ = std::move(before);
     given_up_because_ = why;
     return true;
@@ -525,7 +525,7 @@ void ServedCamera::wait_until_in_force(const RequestTicket& ticket, std::uint64_
                              [&] { return job_number_ != job_number || is_over_; });
             if (job_number_ == job_number || !job_) fail(ErrorCode::config, "{} has ended", name_);
             if (!given_up_because_.empty())
-                fail(ErrorCode::config, "the request does not fit {}: {}; the camera continues as before", name_,
+                fail(ErrorCode::config, "cannot apply the request to {}: {}; the camera continues as before", name_,
                      given_up_because_);
             first_frame = job_->first_frame();
         }

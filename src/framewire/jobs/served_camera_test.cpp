@@ -76,7 +76,7 @@ TEST(ServeCommand, ListsZonesInAComment) {
     options.zones = {{{service::LiveZone::Kind::privacy, {1, 2, 30, 40}}}, {1, 96, 128, 3}};
     EXPECT_EQ(command_of(options, "state.json"), "framewire serve -i door=synth --state state.json");
     const auto command = command_of(options, "");
-    EXPECT_NE(command.find("  # no option sets zones: privacy 1,2,30,40 (of 128x96)"), std::string::npos) << command;
+    EXPECT_NE(command.find("  # zones have no option: privacy 1,2,30,40 (on 128x96)"), std::string::npos) << command;
 }
 
 }  // namespace

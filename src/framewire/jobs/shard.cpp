@@ -42,8 +42,8 @@ std::optional<int> number_of(const Environment& environment, const char* name, i
 // Returns the shard. Throws if `index`, counted from 0, is not below `count`.
 Shard checked(const char* name, int index, int count) {
     if (index >= count)
-        fail(ErrorCode::usage, "{} selects shard {} of {}, but the first is 1; use --shard I/N", name, index + 1,
-             count);
+        fail(ErrorCode::usage, "{} selects shard {} of {}, but shards are numbered from 1; use --shard I/N", name,
+             index + 1, count);
     return {index, count, name};
 }
 

@@ -26,7 +26,7 @@ net::TlsIdentity kept_identity() {
 std::optional<net::TlsIdentity> identity_of(const AccessOptions& options) {
     const auto& [certificates, key] = std::tie(options.certificate_file, options.key_file);
     if (certificates.empty() != key.empty())
-        fail(ErrorCode::usage, "a certificate needs its key: one of the two files is missing");
+        fail(ErrorCode::usage, "a certificate and its key must be given together: one of the two files is missing");
     if (!certificates.empty())
         return net::TlsIdentity{net::read_small_file(certificates), net::read_secret_file(key), certificates, key};
     if (options.tls) return kept_identity();
@@ -37,7 +37,7 @@ std::optional<net::TlsIdentity> identity_of(const AccessOptions& options) {
 
 Access prepare_access(const AccessOptions& options, net::ListenerOptions& listener) {
     if (options.open && !options.token_file.empty())
-        fail(ErrorCode::usage, "a token file cannot be combined with no token at all");
+        fail(ErrorCode::usage, "a token file cannot be combined with access without a token");
     Access access{.token_file = options.token_file};
     const bool others_reach_it = !net::is_loopback(listener.listen);
     listener.open = options.open;
@@ -53,7 +53,7 @@ Access prepare_access(const AccessOptions& options, net::ListenerOptions& listen
     }
     if (!others_reach_it) return access;
     if (options.open)
-        log_warning("everybody who can reach {} can watch: no token is needed", to_string(listener.listen));
+        log_warning("anyone who can connect to {} can watch: no token is required", to_string(listener.listen));
     if (!listener.tls)
         log_warning("pictures{} sent from {} are not encrypted: TLS is off", options.open ? "" : " and the token",
                     to_string(listener.listen));

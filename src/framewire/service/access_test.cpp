@@ -64,7 +64,7 @@ TEST_F(AccessTest, IsOpenOnlyOnRequest) {
     EXPECT_EQ(prepare_access({.open = true}, options).token_file, "");
     EXPECT_TRUE(options.open);
     EXPECT_EQ(options.token, "");
-    EXPECT_TRUE(warned_of("everybody who can reach 0.0.0.0:0 can watch"));
+    EXPECT_TRUE(warned_of("anyone who can connect to 0.0.0.0:0 can watch"));
     expect_code(ErrorCode::usage, "cannot be combined with no token",
                 [&] { prepare_access({.token_file = "x", .open = true}, options); });
 }

@@ -51,7 +51,8 @@ FilterRequest filter_request_of(std::string_view text, std::string_view words) {
 // Converts a JSON number to int. A plain conversion would accept numbers out of range and change their value.
 int whole_number(const nlohmann::json& value) {
     if (!value.is_number_integer() || std::abs(value.get<double>()) > std::numeric_limits<int>::max())
-        fail(ErrorCode::usage, "the state of the controls has {} instead of a 32-bit whole number", value.type_name());
+        fail(ErrorCode::usage, "the control state contains a value of type {} instead of a 32-bit integer",
+             value.type_name());
     return value.get<int>();
 }
 
@@ -59,7 +60,7 @@ int whole_number(const nlohmann::json& value) {
 
 ControlRequest parse_control(std::string_view text) {
     if (text.size() > max_control_bytes)
-        fail(ErrorCode::usage, "a control request has {} bytes; the limit is {}", text.size(), max_control_bytes);
+        fail(ErrorCode::usage, "the control request has {} bytes; the limit is {}", text.size(), max_control_bytes);
     if (const auto values = behind(text, "adjust")) return adjustment_of(*values);
     if (const auto words = behind(text, "filter")) return filter_request_of(text, *words);
     refuse_control(text);
@@ -91,8 +92,7 @@ std::string to_json(const Controls& controls) {
 // Viewers do not trust a server's answer, so sizes, types and ranges are checked.
 Controls parse_controls(std::string_view json) try {
     if (json.size() > max_controls_bytes)
-        fail(ErrorCode::usage, "the state of the controls has {} bytes; the limit is {}", json.size(),
-             max_controls_bytes);
+        fail(ErrorCode::usage, "the control state has {} bytes; the limit is {}", json.size(), max_controls_bytes);
     const auto all = nlohmann::json::parse(json);
     const auto& set = all.at("adjust");
     Controls controls{.adjustment = {.brightness = whole_number(set.at("brightness")),
@@ -104,15 +104,14 @@ Controls parse_controls(std::string_view json) try {
     adjust_terms(controls.adjustment);
     const auto& filters = all.at("filters");
     if (filters.size() > max_chain_filters)
-        fail(ErrorCode::usage, "the state of the controls has {} filters; the limit is {}", filters.size(),
-             max_chain_filters);
+        fail(ErrorCode::usage, "the control state has {} filters; the limit is {}", filters.size(), max_chain_filters);
     for (const auto& filter : filters)
         controls.filters.push_back({.text = filter.at("text").get<std::string>(),
                                     .on = filter.at("on").get<bool>(),
                                     .fixed_because = filter.at("fixed_because").get<std::string>()});
     return controls;
 } catch (const nlohmann::json::exception& error) {
-    fail(ErrorCode::usage, "the state of the controls cannot be read: {}", error.what());
+    fail(ErrorCode::usage, "cannot parse the control state: {}", error.what());
 }
 
 }  // namespace framewire::service

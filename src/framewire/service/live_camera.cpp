@@ -34,7 +34,7 @@ std::string_view to_string(LiveZone::Kind kind) { return name_of(kinds, kind); }
 
 LiveZone::Kind parse_zone_kind(std::string_view text) {
     if (const auto* kind = value_named(kinds, text)) return *kind;
-    fail(ErrorCode::usage, "{} is not a kind of zone; allowed: privacy, mosaic and detect", in_quotes(text));
+    fail(ErrorCode::usage, "unknown zone kind {}; allowed: privacy, mosaic and detect", in_quotes(text));
 }
 
 // The comparisons avoid sums, which could overflow.
@@ -46,8 +46,8 @@ void check_zones(std::span<const LiveZone> zones, const Shape& picture) {
                             area.x <= picture.width - area.width && area.y <= picture.height - area.height;
         if (!inside)
             fail(ErrorCode::usage,
-                 "the {} zone {},{},{},{} is empty or outside the picture of {}x{}; it must be x, y, width and height "
-                 "inside the picture",
+                 "the {} zone {},{},{},{} is empty or extends beyond the picture of {}x{}; allowed: x, y, width and "
+                 "height of a rectangle inside the picture",
                  to_string(kind), area.x, area.y, area.width, area.height, picture.width, picture.height);
     }
 }

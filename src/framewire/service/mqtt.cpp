@@ -91,13 +91,13 @@ std::string decoded(std::string_view text) {
         const auto byte = number_in<std::uint8_t>(digits, hexadecimal);
         if (digits.size() != 2 || !byte)
             refuse_address(
-                "the user or the password of the MQTT broker has a % without two hexadecimal digits; % itself is %25");
+                "the MQTT user or password contains a % without two hexadecimal digits; write % itself as %25");
         bytes += static_cast<char>(*byte);
         at += 2;
     }
     const bool control = std::ranges::any_of(bytes, [](unsigned char c) { return c < ' ' || c == 0x7f; });
     if (control || bytes.size() > max_credential_bytes)
-        refuse_address("the user or the password of the MQTT broker is too long, or has control characters");
+        refuse_address("the MQTT user or password is too long or contains control characters");
     return bytes;
 }
 
@@ -121,7 +121,7 @@ net::Address address_of(std::string_view host, std::uint16_t usual_port) {
         // the message would contain the text
     } catch (const Error&) {
     }
-    refuse_address("the MQTT broker has no valid host, or no port from 1 to 65535");
+    refuse_address("the MQTT address has no valid host, or its port is not from 1 to 65535");
 }
 
 }  // namespace
@@ -140,13 +140,12 @@ MqttAddress parse_mqtt_address(std::string_view text) {
     if (slash != text.npos) {
         auto prefix = text.substr(slash + 1);
         if (prefix.ends_with('/')) prefix.remove_suffix(1);
-        if (prefix.find('@') != prefix.npos)
-            refuse_address("the part before the host of the MQTT broker has a /; write it as %2F");
+        if (prefix.find('@') != prefix.npos) refuse_address("the MQTT user or password contains a /; write it as %2F");
         if (!prefix.empty()) {
             if (!is_prefix(prefix))
                 refuse_address(
-                    "the MQTT topic prefix is not allowed: it must have 1 to 128 characters of A-Z a-z 0-9 . _ -, with "
-                    "/ between levels");
+                    "the MQTT topic prefix is invalid: it must have 1 to 128 characters from A-Z a-z 0-9 . _ -, with / "
+                    "between levels");
             result.prefix = prefix;
         }
     }
@@ -185,19 +184,20 @@ std::string password_of(const MqttOptions& options) {
     auto text = net::read_secret_file(options.password_file);
     while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
     if (text.empty() || text.find_first_of(std::string_view("\n\r\0", 3)) != text.npos)
-        fail(ErrorCode::usage, "{} is not an MQTT password file: it must have exactly one line", options.password_file);
+        fail(ErrorCode::usage, "{} is not an MQTT password file: it must contain exactly one line",
+             options.password_file);
     return text;
 }
 
 // Describes a return code of CONNACK (MQTT 3.1.1, section 3.2.2.3).
 std::string_view refusal_in_words(int code) {
     switch (code) {
-        case 1: return "it does not speak MQTT 3.1.1";
-        case 2: return "it rejects the client ID";
-        case 3: return "its service is unavailable";
-        case 4: return "the user or the password is wrong";
-        case 5: return "the user or the password is wrong, or may not connect";
-        default: return "it gives an unknown reason";
+        case 1: return "it does not support MQTT 3.1.1";
+        case 2: return "it rejected the client ID";
+        case 3: return "the service is unavailable";
+        case 4: return "wrong user or password";
+        case 5: return "wrong user or password, or the user may not connect";
+        default: return "it refused the connection for an unknown reason";
     }
 }
 
@@ -220,8 +220,7 @@ MqttClient::MqttClient(const MqttOptions& options, const std::string& id, const 
     if (!made) fail(ErrorCode::config, "libmosquitto cannot create a client: {}", std::strerror(errno));
     handle_ = std::make_unique<Handle>(made);
     const auto check = [&](int status, std::string_view what) {
-        if (status != MOSQ_ERR_SUCCESS)
-            fail(ErrorCode::config, "MQTT: {} cannot be used: {}", what, library.words(status));
+        if (status != MOSQ_ERR_SUCCESS) fail(ErrorCode::config, "MQTT: cannot use {}: {}", what, library.words(status));
     };
     check(library.set_will(made, will.topic.c_str(), static_cast<int>(will.payload.size()), will.payload.data(),
                            quality_of_service, will.retained),
@@ -233,7 +232,7 @@ MqttClient::MqttClient(const MqttOptions& options, const std::string& id, const 
         check(library.set_user(made, broker_.user.c_str(), password.empty() ? nullptr : password.c_str()), "the user");
     }
     if (broker_.tls && options.authority_file.empty())
-        check(library.set_option(made, MOSQ_OPT_TLS_USE_OS_CERTS, 1), "the system's roots");
+        check(library.set_option(made, MOSQ_OPT_TLS_USE_OS_CERTS, 1), "the system's root certificates");
     else if (broker_.tls)
         check(library.set_tls(made, options.authority_file.c_str(), nullptr, nullptr, nullptr, nullptr),
               options.authority_file);
@@ -431,7 +430,7 @@ std::string MqttPublisher::State::stay_connected() {
         wake.clear();
         take_acknowledged();
         if (client.accepted() && !std::exchange(in, true)) announce();
-        if (!in && Clock::now() - begin > longest_answer) return "it does not answer";
+        if (!in && Clock::now() - begin > longest_answer) return "it does not respond";
         if (is_over()) {
             if (in) say_goodbye();
             return {};
@@ -499,7 +498,7 @@ void MqttPublisher::State::hand_out() {
             ++messages_left[next->number];
         }
         if (messages_left.contains(next->number)) continue;
-        log_warning("an event of {} bytes cannot be sent by MQTT", next->event->json.size());
+        log_warning("cannot send an event of {} bytes over MQTT", next->event->json.size());
         const std::lock_guard lock(mutex);
         spool.forget(next->number);
     }
@@ -528,7 +527,7 @@ void MqttPublisher::State::tell_what_is_left() const {
         log_warning("{} events were dropped: the MQTT broker was unreachable for too long", spool.dropped());
     if (spool.size() == 0) return;
     if (spool.is_kept())
-        log_warning("{} events wait for the MQTT broker in {}", spool.size(), options.spool_file);
+        log_warning("{} events are waiting for the MQTT broker in {}", spool.size(), options.spool_file);
     else
         log_warning("{} events were not delivered to the MQTT broker", spool.size());
 }

@@ -31,8 +31,8 @@ EventSpool::EventSpool(std::size_t limit, const std::string& path) : limit_(limi
     auto read = file_->read(limit);
     events_ = std::move(read.waiting);
     dropped_ = static_cast<std::int64_t>(read.dropped);
-    if (read.damaged > 0) log_warning("{}: {} lines are not events and are ignored", path, read.damaged);
-    if (!events_.empty()) log_info("{} events wait in {}", events_.size(), path);
+    if (read.damaged > 0) log_warning("{}: ignoring {} lines that are not events", path, read.damaged);
+    if (!events_.empty()) log_info("{} events are waiting in {}", events_.size(), path);
     for (const auto& [number, event] : events_) live_bytes_ += event->json.size();
     if (!events_.empty()) newest_ = events_.rbegin()->first;
     file_->rewrite(events_);
@@ -84,10 +84,10 @@ void EventSpool::keep(bool written) {
     if (failed_ && now < next_attempt_) return;
     try {
         file_->rewrite(events_);
-        if (failed_) log_info("events are kept in {} again", file_->path());
+        if (failed_) log_info("events are stored in {} again", file_->path());
         failed_ = false;
     } catch (const Error& error) {
-        if (!failed_) log_warning("{}; events are only kept in memory until then", error.what());
+        if (!failed_) log_warning("{}; events are kept only in memory until it can be written again", error.what());
         failed_ = true;
         next_attempt_ = now + pause_after_failure;
     }
@@ -161,7 +161,7 @@ SpoolFile::SpoolFile(const std::string& path)
     const bool current = ::stat(path.c_str(), &named) == 0 && named.st_ino == own.st_ino;
     if (locked && regular && current) return;
     ::close(descriptor_);
-    if (!regular) fail(ErrorCode::config, "{} is not a file that can store events", path);
+    if (!regular) fail(ErrorCode::config, "{} is not a regular file, so it cannot store events", path);
     fail(ErrorCode::config, "{} is in use: another framewire process stores its events there", path);
 }
 

@@ -207,7 +207,7 @@ void FilteredInput::go_to_segment() {
     const auto& segment = segment_->segment();
     const bool is_elsewhere = segment.lead_frame > 0 || reading_ == Reading::first_frame;
     if (is_elsewhere && !seek(segment.lead_seconds))
-        fail(ErrorCode::config, "{} cannot be read from {} s onwards", info_.name, segment.lead_seconds);
+        fail(ErrorCode::config, "{}: cannot seek to {} s", info_.name, segment.lead_seconds);
     segment_->begin(source_->damaged());
     reading_ = Reading::segment;
 }

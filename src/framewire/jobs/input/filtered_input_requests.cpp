@@ -129,16 +129,16 @@ bool FilteredInput::take_chain(const std::string& text) {
 service::Controls FilteredInput::controls() const {
     const std::lock_guard lock(plan_mutex_);
     service::Controls controls{.filters = switches_.all()};
-    if (!may_switch_ && !first_adjust(chain_.whole)) controls.fixed_because = "the picture cannot be adjusted here";
+    if (!may_switch_ && !first_adjust(chain_.whole)) controls.fixed_because = "picture adjustments are not enabled";
     if (!may_switch_)
-        for (auto& filter : controls.filters) filter.fixed_because = "filters cannot be switched here";
+        for (auto& filter : controls.filters) filter.fixed_because = "switching filters is not enabled";
     controls.adjustment = adjustment_;
     return controls;
 }
 
 void FilteredInput::control(const service::ControlRequest& request) {
     if (const auto* filter = std::get_if<service::FilterRequest>(&request)) {
-        if (!may_switch_) fail(ErrorCode::usage, "filters cannot be switched here");
+        if (!may_switch_) fail(ErrorCode::usage, "switching filters is not enabled");
         switches_.set(filter->number, filter->on);
         const std::lock_guard lock(plan_mutex_);
         plans_are_old_ = true;

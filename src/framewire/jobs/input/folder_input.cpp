@@ -23,9 +23,9 @@ FolderInput::FolderInput(const InputOptions& input, const JobOptions& job, std::
       limits_{input.max_pixels, input.max_memory_bytes},
       executor_(job.backend, job.threads) {
     if (input.start_seconds > 0 || input.duration_seconds)
-        fail(ErrorCode::usage, "{}: start and duration do not apply to single images", input.source);
+        fail(ErrorCode::usage, "{}: start and duration do not apply to a folder of images", input.source);
     if (input.fps > 0 || job.own_rate)
-        fail(ErrorCode::usage, "{}: a rate does not apply to single images", input.source);
+        fail(ErrorCode::usage, "{}: a rate does not apply to a folder of images", input.source);
 }
 
 std::optional<std::int64_t> FolderInput::expected_frames(std::optional<std::int64_t> limit) const {
@@ -73,8 +73,8 @@ void FolderInput::note_failure(ErrorCode code, const std::string& why) {
 void FolderInput::require_whole() const {
     const std::lock_guard lock(failures_mutex_);
     if (failures_ > 0)
-        fail(first_failure_->code(), "{}: {} of {} images failed; the first: {}", info_.name, failures_, images_.size(),
-             first_failure_->what());
+        fail(first_failure_->code(), "{}: {} of {} images failed; the first error: {}", info_.name, failures_,
+             images_.size(), first_failure_->what());
 }
 
 // Consecutive images of the same shape share one plan.

@@ -84,8 +84,8 @@ void check_limits(const FrameLimits& limits, const Chain& chain, const Shape& fr
             *limits.max_memory_bytes / megabyte));
     if (limits.max_memory_bytes && cost.frame_seconds > most_frame_seconds)
         refuse(
-            fmt::format("the filters may take {:.0f} s per frame on one core, but {} s are allowed: use fewer filters "
-                        "or smaller frames",
+            fmt::format("the filters may take {:.0f} s per frame on one core, but only {} s are allowed; use fewer "
+                        "filters or smaller frames",
                         cost.frame_seconds, most_frame_seconds));
 }
 
@@ -142,7 +142,7 @@ void NoSignal::draw(HostView<std::uint8_t> image) {
             write_words(words_.view());
         } catch (const Error& error) {
             if (error.code() != ErrorCode::config) throw;
-            log_warning("'no signal' is not written: {}", error.what());
+            log_warning("cannot draw the text 'no signal': {}", error.what());
         }
     }
     const auto words = std::as_const(words_).view();
@@ -322,7 +322,7 @@ SegmentPosition::Is SegmentPosition::take(FrameTime& time, std::int64_t damaged)
         require(time.index - (is_behind ? segment_.begin_frame + segment_.frames : segment_.begin_frame));
     if (!is_behind) return Is::within;
     if (damaged > damaged_)
-        fail(ErrorCode::source_lost, "{}: {} of its packets or frames are damaged between {:.2f} s and {:.2f} s", name_,
+        fail(ErrorCode::source_lost, "{}: {} packets or frames are damaged between {:.2f} s and {:.2f} s", name_,
              damaged - damaged_, segment_.begin_seconds, *segment_.end_seconds);
     return Is::behind;
 }
@@ -332,7 +332,7 @@ void SegmentPosition::end() { require(next_ - segment_.begin_frame - segment_.fr
 void SegmentPosition::require(std::int64_t too_many) const {
     if (too_many != 0)
         fail(ErrorCode::config,
-             "{}: it cannot be split, because its packets declare {} frames {} than it has near {:.2f} s", name_,
+             "{}: cannot be split, because its packets declare {} {} frames than it has near {:.2f} s", name_,
              too_many > 0 ? too_many : -too_many, too_many > 0 ? "fewer" : "more", segment_.begin_seconds);
 }
 

@@ -158,7 +158,7 @@ constexpr std::array<std::pair<std::string_view, double Adjustment::*>, 3> facto
 Adjustment adjustment_of(const RequestJson& json, Adjustment now) {
     std::string values;
     for (const auto& [name, value] : json.items()) {
-        if (!value.is_number()) fail(ErrorCode::usage, "{} is {}; allowed: a number", name, value.type_name());
+        if (!value.is_number()) fail(ErrorCode::usage, "{} is of type {}; allowed: a number", name, value.type_name());
         values += fmt::format("{}{}={}", values.empty() ? "" : ":", name, value.dump());
     }
     // Only the values that were named are taken; the others keep their current value.
@@ -187,7 +187,7 @@ std::string read_chain_request(std::string_view body) {
 ControlRequest read_control_request(std::string_view body, const Adjustment& now) {
     const auto json = read_object(body);
     if (json.contains("filter") || json.contains("on")) {
-        check_names(json, "the request for a filter", {"filter", "on"});
+        check_names(json, "the filter request", {"filter", "on"});
         // more than any chain has; the camera checks the number against its own chain
         constexpr int most_filters = 1000;
         return FilterRequest{static_cast<std::size_t>(integer_of(json, "filter", 1, most_filters)),
@@ -220,7 +220,7 @@ std::vector<LiveZone> read_zones_request(std::string_view body) {
     const auto json = read_object(body);
     check_names(json, "the request", {"zones"});
     const auto& all = json["zones"];
-    if (!all.is_array()) fail(ErrorCode::usage, "zones is {}; it must be an array of zones", all.type_name());
+    if (!all.is_array()) fail(ErrorCode::usage, "zones is of type {}; it must be an array of zones", all.type_name());
     if (all.size() > max_live_zones) fail(ErrorCode::usage, "{} zones; the limit is {}", all.size(), max_live_zones);
     std::vector<LiveZone> zones;
     for (const auto& zone : all) {
@@ -240,7 +240,7 @@ bool read_record_request(std::string_view body) {
 
 void read_empty_request(std::string_view body) {
     const auto json = read_object(body);
-    if (!json.empty()) fail(ErrorCode::usage, "the request is not empty; it must be {{}}");
+    if (!json.empty()) fail(ErrorCode::usage, "the request must be empty: {{}}");
 }
 
 namespace {
@@ -270,7 +270,7 @@ private:
 // Throws Error{usage} that names the value if it is a number, otherwise its type.
 [[noreturn]] void refuse(std::string_view name, const RequestJson& value, std::string_view allowed) {
     fail(ErrorCode::usage, "{} is {}; allowed: {}", name,
-         value.is_number() ? value.dump() : fmt::format("of the type {}", value.type_name()), allowed);
+         value.is_number() ? value.dump() : fmt::format("of type {}", value.type_name()), allowed);
 }
 
 // Returns a member, which must exist.
@@ -288,16 +288,16 @@ RequestJson read_object(std::string_view body) try {
     auto json = RequestJson::parse(body, [&](int depth, RequestJson::parse_event_t event, RequestJson& value) {
         return watcher(depth, event, value);
     });
-    if (!json.is_object()) fail(ErrorCode::usage, "the body is {}; it must be an object", json.type_name());
+    if (!json.is_object()) fail(ErrorCode::usage, "the body is of type {}; it must be an object", json.type_name());
     return json;
 } catch (const RequestJson::parse_error& error) {
-    fail(ErrorCode::usage, "the body is not valid JSON at byte {}", error.byte);
+    fail(ErrorCode::usage, "the body is not valid JSON: error at byte {}", error.byte);
 } catch (const RequestJson::exception&) {
-    fail(ErrorCode::usage, "the body has a number that is too large");
+    fail(ErrorCode::usage, "the body contains a number that is too large");
 }
 
 void check_names(const RequestJson& object, std::string_view what, std::initializer_list<std::string_view> allowed) {
-    if (!object.is_object()) fail(ErrorCode::usage, "{} is {}; it must be an object", what, object.type_name());
+    if (!object.is_object()) fail(ErrorCode::usage, "{} is of type {}; it must be an object", what, object.type_name());
     if (object.empty()) fail(ErrorCode::usage, "{} is empty; allowed: {}", what, fmt::join(allowed, ", "));
     for (const auto& [name, value] : object.items())
         if (std::find(allowed.begin(), allowed.end(), name) == allowed.end())
@@ -325,7 +325,7 @@ int integer_of(const RequestJson& object, std::string_view name, int minimum, in
 
 std::string text_of(const RequestJson& object, std::string_view name) {
     const auto& value = member(object, name);
-    if (!value.is_string()) refuse(name, value, "a text");
+    if (!value.is_string()) refuse(name, value, "a string");
     return value.get<std::string>();
 }
 

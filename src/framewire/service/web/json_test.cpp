@@ -61,7 +61,7 @@ TEST(ControlRequestBodies, ExplainInvalidBodies) {
         {chain, "{\"chain\":\"a\"} x", "not valid JSON"},
         {chain, "[1]", "it must be an object"},
         {chain, "{}", "is empty; allowed: chain"},
-        {chain, R"({"chain":1})", "chain is 1; allowed: a text"},
+        {chain, R"({"chain":1})", "chain is 1; allowed: a string"},
         {chain, R"({"chain":"a","chain":"b"})", "'chain' is given twice"},
         {chain, R"({"chian":"a"})", "the unknown key 'chian'; allowed: chain; did you mean 'chain'?"},
         {chain, "{\"chain\":\"\xff\"}", "not valid JSON"},
@@ -90,8 +90,8 @@ TEST(ControlRequestBodies, ExplainInvalidBodies) {
         {zones, R"({"zones":[{"kind":"mosaic","x":0,"y":0,"width":0,"height":1}]})", "width 0 is out of range"},
         {zones, R"({"zones":[{"kind":"mosaic","x":0,"y":0,"width":1}]})", "'height' is missing"},
         {zones, many_zones(65), "65 zones; the limit is 64"},
-        {record, R"({"on":"yes"})", "on is of the type string; allowed: true or false"},
-        {record, R"({"on":null})", "on is of the type null"},
+        {record, R"({"on":"yes"})", "on is of type string; allowed: true or false"},
+        {record, R"({"on":null})", "on is of type null"},
     };
     for (const auto& wrong : all) try {
             wrong.read(wrong.body);

@@ -61,11 +61,11 @@ void add_stages(MetricLines& lines, const std::vector<CameraStatistics>& cameras
     const auto labels = [](const CameraStatistics& camera, std::size_t stage) {
         return fmt::format("{},stage=\"{}\"", of_camera(camera), stage_names[stage]);
     };
-    lines.begin("frames_total", "counter", "Frames processed by a stage.");
+    lines.begin("frames_total", "counter", "Frames processed by each stage.");
     for (const auto& camera : cameras)
         for (std::size_t stage = 0; stage < stage_names.size(); ++stage)
             lines.line(labels(camera, stage), camera.figures.stages[stage].count);
-    lines.begin("stage_seconds", "histogram", "Time of a stage per frame.");
+    lines.begin("stage_seconds", "histogram", "Time per frame in each stage.");
     for (const auto& camera : cameras) {
         for (std::size_t stage = 0; stage < stage_names.size(); ++stage) {
             const auto& times = camera.figures.stages[stage];
@@ -84,9 +84,9 @@ void add_stages(MetricLines& lines, const std::vector<CameraStatistics>& cameras
 void add_stream(MetricLines& lines, const std::vector<CameraStatistics>& cameras) {
     each(lines, cameras, "frames_dropped_total", "counter", "Frames that arrived too late to be processed.",
          [](const auto& camera) { return camera.figures.drops; });
-    each(lines, cameras, "raw_bytes_total", "counter", "Bytes of the frames sent, as raw pixels.",
+    each(lines, cameras, "raw_bytes_total", "counter", "Size of the sent frames as raw pixels, in bytes.",
          [](const auto& camera) { return camera.figures.raw_bytes; });
-    each(lines, cameras, "changed_ratio", "gauge", "Share of all bytes that changed, 0 to 1.",
+    each(lines, cameras, "changed_ratio", "gauge", "Fraction of all bytes that changed, 0 to 1.",
          [](const auto& camera) { return camera.figures.delta ? camera.figures.delta->changed : 0.0; });
     each(lines, cameras, "threshold", "gauge", "Current threshold: largest allowed error of a byte that viewers see.",
          [](const auto& camera) {
@@ -94,26 +94,27 @@ void add_stream(MetricLines& lines, const std::vector<CameraStatistics>& cameras
          });
     each(lines, cameras, "max_error", "gauge", "Largest error of a byte that viewers saw.",
          [](const auto& camera) { return camera.figures.delta ? camera.figures.delta->max_error : 0; });
-    each(lines, cameras, "source_up", "gauge", "1 while the source delivers frames.",
+    each(lines, cameras, "source_up", "gauge", "1 while the source is delivering frames, otherwise 0.",
          [](const auto& camera) { return camera.state.up ? 1 : 0; });
-    each(lines, cameras, "source_reconnects_total", "counter", "How often the source was lost and came back.",
+    each(lines, cameras, "source_reconnects_total", "counter",
+         "Number of times that the source was lost and came back.",
          [](const auto& camera) { return camera.state.reconnects; });
-    each(lines, cameras, "recording", "gauge", "1 while a requested recording is written.",
+    each(lines, cameras, "recording", "gauge", "1 while a requested recording is being written, otherwise 0.",
          [](const auto& camera) { return camera.state.recording ? 1 : 0; });
 }
 
 // Adds the metrics of the viewers and their traffic.
 void add_viewers(MetricLines& lines, const std::vector<CameraStatistics>& cameras) {
-    each(lines, cameras, "viewers", "gauge", "Viewers that are connected.",
+    each(lines, cameras, "viewers", "gauge", "Connected viewers.",
          [](const auto& camera) { return camera.viewers.viewers; });
     each(lines, cameras, "viewers_served_total", "counter", "Viewers served since the start.",
          [](const auto& camera) { return camera.viewers.viewers_total; });
     each(lines, cameras, "viewers_dropped_total", "counter",
-         "Viewers disconnected because they were stuck or the slowest of too many.",
+         "Viewers that the server disconnected, for example because they stalled.",
          [](const auto& camera) { return camera.viewers.dropped; });
     each(lines, cameras, "versions_skipped_total", "counter", "Versions skipped by slow viewers.",
          [](const auto& camera) { return camera.viewers.skipped; });
-    lines.begin("sent_bytes_total", "counter", "Bytes sent to viewers: keyframes, delta frames, and the rest.");
+    lines.begin("sent_bytes_total", "counter", "Bytes sent to viewers in keyframes, in delta frames and otherwise.");
     for (const auto& camera : cameras) {
         lines.line(of_camera(camera) + ",kind=\"keyframe\"", camera.viewers.keyframe_bytes);
         lines.line(of_camera(camera) + ",kind=\"delta\"", camera.viewers.delta_frame_bytes);
@@ -128,14 +129,14 @@ std::string metrics_text(const LiveCameras& cameras, const net::ServerMetrics& v
     for (const auto& camera : cameras)
         all.push_back({camera->name(), camera->state(), camera->figures(), camera->viewers()});
     MetricLines lines;
-    lines.begin("build_info", "gauge", "The running build; always 1.");
+    lines.begin("build_info", "gauge", "Version of the running build; the value is always 1.");
     lines.line("version=\"" FRAMEWIRE_VERSION "\"", 1);
     add_stages(lines, all);
     add_stream(lines, all);
     add_viewers(lines, all);
     lines.begin("connections_refused_total", "counter", "Connections refused.");
     lines.line("", viewers.refused);
-    lines.begin("pinned_bytes", "gauge", "Memory of responses being sent.");
+    lines.begin("pinned_bytes", "gauge", "Memory held by responses that are being sent, in bytes.");
     lines.line("", viewers.pinned_bytes);
     return lines.take();
 }

@@ -35,8 +35,7 @@ Response events_of(const EventFeeds& feeds, const Request& request,
     const auto camera = named == request.query.end() ? std::string() : named->second;
     auto feed = (feeds.*form)(camera);
     if (!feed)
-        fail(ErrorCode::no_input, "there is no camera {} that detects moving objects (serve --detect)",
-             in_quotes(camera));
+        fail(ErrorCode::no_input, "no camera named {} detects moving objects (serve --detect)", in_quotes(camera));
     return {.content_type = "text/event-stream", .feed = std::move(feed)};
 }
 
@@ -211,7 +210,7 @@ void add_picture_routes(net::http::Site& site, const std::shared_ptr<ShownCamera
 }
 
 ShownCameras::ShownCameras(const SiteParts& parts) : parts_(parts) {
-    if (parts.cameras.empty()) fail(ErrorCode::usage, "there is no camera to show");
+    if (parts.cameras.empty()) fail(ErrorCode::usage, "there are no cameras to show");
     for (const auto& camera : parts.cameras) all_.push_back(std::make_unique<ShownCamera>(camera));
 }
 
@@ -224,8 +223,7 @@ ShownCamera& ShownCameras::of(const net::http::Request& request) const {
         if (shown->camera->name() == named->second) return *shown;
         names.push_back(shown->camera->name());
     }
-    fail(ErrorCode::no_input, "there is no camera {}; there {} {}", in_quotes(named->second),
-         names.size() == 1 ? "is" : "are", fmt::join(names, ", "));
+    fail(ErrorCode::no_input, "there is no camera {}; available: {}", in_quotes(named->second), fmt::join(names, ", "));
 }
 
 std::shared_ptr<const net::http::Site> make_site(const SiteParts& parts) {
@@ -266,7 +264,7 @@ Response readiness(const ShownCameras& cameras, bool let_in) {
     if (waiting.empty()) return plain("ok\n");
     constexpr int unavailable = 503;
     return plain(let_in ? fmt::format("waiting for the first frame of {}\n", fmt::join(waiting, ", "))
-                        : "waiting for first frames\n",
+                        : "waiting for the first frame of each camera\n",
                  unavailable);
 }
 
@@ -417,7 +415,7 @@ void Mjpeg::run(const std::stop_token& stop) {
             try {
                 show(version);
             } catch (const std::exception& error) {
-                log_warning("camera '{}' as Motion JPEG: {}", camera_->name(), error.what());
+                log_warning("cannot show camera '{}' as Motion JPEG: {}", camera_->name(), error.what());
             }
         }
         std::this_thread::sleep_for(between_looks);
