@@ -216,7 +216,7 @@ std::vector<CameraControl> CameraDevice::controls() const {
 std::int64_t CameraDevice::control(std::uint32_t id) const {
     v4l2_control value{id, 0};
     if (const int error = device_(VIDIOC_G_CTRL, &value); error != 0)
-        fail(ErrorCode::config, "{}: control {:#x} cannot be read: {}", path_, id, std::strerror(-error));
+        fail(ErrorCode::config, "{}: cannot read control {:#x}: {}", path_, id, std::strerror(-error));
     return value.value;
 }
 
@@ -230,7 +230,7 @@ void CameraDevice::set_control(std::uint32_t id, std::int64_t value) const {
              query.maximum);
     v4l2_control wanted{id, static_cast<std::int32_t>(value)};
     if (const int error = device_(VIDIOC_S_CTRL, &wanted); error != 0)
-        fail(ErrorCode::config, "{}: {} cannot be set to {}: {}", path_, text_of(query.name), value,
+        fail(ErrorCode::config, "{}: cannot set {} to {}: {}", path_, text_of(query.name), value,
              std::strerror(-error));
 }
 
@@ -431,17 +431,17 @@ SourceKind camera_source() {
             .summary = "a camera (V4L2: MJPEG, YUYV, NV12)",
             .prefix = "v4l2:",
             .parameters = {{.name = "size",
-                            .help = "frame size; default: the camera's current one",
+                            .help = "frame size; default: the camera's current size",
                             .type = Type::size,
                             .minimum = 1,
                             .maximum = max_side_px,
                             .optional = true},
                            {.name = "fps",
-                            .help = "frame rate requested from the camera; default: its current one",
+                            .help = "frame rate requested from the camera; default: its current rate",
                             .type = Type::rate,
                             .optional = true},
                            {.name = "format",
-                            .help = "pixel format of the frames; default: one that reaches the rate",
+                            .help = "pixel format of the frames; default: a format that reaches the frame rate",
                             .type = Type::choice,
                             .choices = {"mjpeg", "yuyv", "nv12"},
                             .optional = true}},

@@ -271,7 +271,7 @@ void PictureConverter::prepare(const Side& from, const Side& to) {
     auto& state = *state_;
     if (state.context && state.from == from && state.to == to) return;
     if (!sws_isSupportedInput(from.format) || !sws_isSupportedOutput(to.format))
-        fail(ErrorCode::no_input, "frames of pixel format {} cannot be converted to {}",
+        fail(ErrorCode::no_input, "cannot convert frames of pixel format {} to {}",
              from.format == AV_PIX_FMT_NONE ? "none" : av_get_pix_fmt_name(from.format),
              av_get_pix_fmt_name(to.format));
 
@@ -300,9 +300,8 @@ void PictureConverter::prepare(const Side& from, const Side& to) {
                    // result is ignored
     if (sws_init_context(context, nullptr, nullptr) < 0) {
         state.context.reset();
-        fail(ErrorCode::no_input, "frames of {} {}x{} cannot be converted to {} {}x{}",
-             av_get_pix_fmt_name(from.format), from.width, from.height, av_get_pix_fmt_name(to.format), to.width,
-             to.height);
+        fail(ErrorCode::no_input, "cannot convert frames from {} {}x{} to {} {}x{}", av_get_pix_fmt_name(from.format),
+             from.width, from.height, av_get_pix_fmt_name(to.format), to.width, to.height);
     }
     set_coding();
     state.from = from;
@@ -311,7 +310,7 @@ void PictureConverter::prepare(const Side& from, const Side& to) {
 
 void PictureConverter::scale(const AVFrame& from, std::uint8_t* const planes[4], const int strides_bytes[4]) {
     if (sws_scale(state_->context.get(), from.data, from.linesize, 0, from.height, planes, strides_bytes) < 0)
-        fail(ErrorCode::internal, "libswscale refused a picture of {}x{}", from.width, from.height);
+        fail(ErrorCode::internal, "libswscale cannot convert a picture of {}x{}", from.width, from.height);
 }
 
 // Tries the fast paths first: framewire::colour for YUV and gray, then byte copies for BGR0 and BGR24. libswscale

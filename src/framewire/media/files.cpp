@@ -210,7 +210,7 @@ std::string inserted(const std::string& value, std::string_view place, std::stri
     if (!text.starts_with("srt://")) return percent_encoded(value);
     // FFmpeg does not decode the values of SRT options, so they are inserted unencoded.
     if (value.find_first_of("&+#") != value.npos)
-        fail(ErrorCode::usage, "{} contains '&', '+' or '#', which is not possible in an srt:// address", place);
+        fail(ErrorCode::usage, "{} contains '&', '+' or '#', which an srt:// address cannot contain", place);
     return value;
 }
 
@@ -228,7 +228,8 @@ std::string network_address(const std::string& text) {
         }
         const auto end = rest.find('}');
         if (end == rest.npos)
-            fail(ErrorCode::usage, "{}: {{file:PATH}} and {{env:NAME}} end in '}}'", address_without_credentials(text));
+            fail(ErrorCode::usage, "{}: {{file:PATH}} and {{env:NAME}} must end in '}}'",
+                 address_without_credentials(text));
         const auto name_begin = (is_file ? file_mark : environment_mark).size();
         const std::string name(rest.substr(name_begin, end - name_begin));
         address += inserted(is_file ? first_line(name) : variable(name), rest.substr(0, end + 1), text);

@@ -139,7 +139,7 @@ private:
             }
             reader_.damage().say(offset,
                                  "frame {} at {:.3f} s: block {}, {}x{} pixels at {},{}, is damaged, at bytes {} to "
-                                 "{}; it is unchanged until the next keyframe",
+                                 "{}; it stays unchanged until the next keyframe",
                                  frame_.number, seconds, block, place.width, place.height, place.x, place.y, offset,
                                  offset + std::ssize(bytes) - 1);
         }
@@ -197,7 +197,7 @@ bool is_fwd(const std::string& path) {
 SourceKind fwd_source() {
     return {.name = "fwd",
             .form = "PATH",
-            .summary = "a recording of the difference stream (.fwd); an unfinished one may have any name",
+            .summary = "a recording of the difference stream (.fwd); an unfinished recording may have any name",
             .endings = {".fwd"},
             .examples = {"camera.fwd"},
             .has_path = true,
@@ -297,7 +297,7 @@ bool Recorder::is_refused(std::int64_t bytes, bool picture) {
     ++left_out_;
     if (!std::exchange(lags_, true))
         log_warning(
-            "{}: frames arrive faster than they are written, {:.0f} MB are waiting; frames are dropped until it "
+            "{}: frames arrive faster than they are written, {:.0f} MB are waiting; frames are dropped until the disk "
             "catches up",
             writer_.name(), 1e-6 * static_cast<double>(waiting_bytes_));
     return true;
@@ -394,7 +394,7 @@ Settings settings_of(const SinkCall& call, std::optional<int> source_threshold) 
 
 RecordCall parse_record(const std::string& text) {
     const auto call = parse_sink(text);
-    if (call.kind->name != "fwd") fail(ErrorCode::usage, "{}: a stream is recorded into a .fwd file", call.path);
+    if (call.kind->name != "fwd") fail(ErrorCode::usage, "{}: a stream can only be recorded to a .fwd file", call.path);
     for (const auto& parameter : codec::encoder_fields().infos())
         if (call.values.is_given(parameter.name))
             fail(ErrorCode::usage, "{}: {} is a property of the stream and cannot be set for its recording", call.path,

@@ -43,7 +43,7 @@ void Damage::count_frames(std::int64_t offset, std::int64_t frames) {
 void Damage::log(const std::string& text) {
     if (first_.empty()) first_ = text;
     if (said_.size() > most_lines)
-        log_warning("{}: further damage is only counted", name_);
+        log_warning("{}: further damage is counted but not reported", name_);
     else
         log_warning("{}: {}", name_, text);
 }
@@ -142,7 +142,7 @@ std::uint32_t checksum(ByteSpan bytes) {
 void put_header(const Header& header, Bytes& out) {
     validate(header.shape, "the frames of a .fwd file");
     if (!is_allowed(header.time_base) || !is_allowed(header.pixel_aspect) || (header.rate && !is_allowed(*header.rate)))
-        fail(ErrorCode::usage, "a .fwd file's ratios have terms from 1 to {}", longest_term);
+        fail(ErrorCode::usage, "the ratios in a .fwd file must have terms from 1 to {}", longest_term);
     const auto begin = out.size();
     put_bytes(magic, out);
     put(version, out);
@@ -172,8 +172,8 @@ std::optional<Header> read_header(ByteSpan bytes, const std::string& name) {
     const auto side = [&](std::size_t at) -> int {
         const auto pixels = u32_at(bytes, at);
         if (pixels < 1 || pixels > static_cast<std::uint32_t>(max_side_px))
-            fail(ErrorCode::no_input, "{} declares frames of {}x{}; at most {} are allowed", name, u32_at(bytes, 12),
-                 u32_at(bytes, 16), max_side_px);
+            fail(ErrorCode::no_input, "{} declares frames of {}x{}; allowed: sides of up to {} pixels", name,
+                 u32_at(bytes, 12), u32_at(bytes, 16), max_side_px);
         return static_cast<int>(pixels);
     };
     Header header;
@@ -357,7 +357,7 @@ void Reader::read_both_headers(const SourceOptions& options) {
     if (!one) damage_.say(0, "its header, at byte 0, is damaged; reading the copy");
     if (!other) damage_.say(header_bytes, "the copy of its header, at byte {}, is damaged", header_bytes);
     if (one && other && !std::equal(first.begin(), first.end(), second.begin()))
-        damage_.say(header_bytes, "the copy of its header, at byte {}, differs", header_bytes);
+        damage_.say(header_bytes, "the copy of its header, at byte {}, differs from the header", header_bytes);
     header_ = one ? *one : *other;
     const auto& shape = header_.shape;
     if (std::int64_t{shape.width} * shape.height > options.max_pixels)
@@ -484,15 +484,14 @@ bool Reader::next_head(Frame& frame) {
         return false;
     }
     if (frame.lost > 0) {
-        damage_.say(
-            from,
-            "{} lost, frame {}{} after {:.3f} s, at bytes {} to {}; the picture is unchanged until the next keyframe",
-            frame.lost == 1 ? "a frame is" : fmt::format("{} frames are", frame.lost), position_.number,
-            frame.lost == 1 ? "" : fmt::format(" to {}", frame.number - 1),
-            seconds(std::max<std::int64_t>(position_.last_ticks, 0)), from, at - 1);
+        damage_.say(from,
+                    "{} lost after {:.3f} s, at bytes {} to {}; the picture stays unchanged until the next keyframe",
+                    frame.lost == 1 ? fmt::format("frame {} is", position_.number)
+                                    : fmt::format("frames {} to {} are", position_.number, frame.number - 1),
+                    seconds(std::max<std::int64_t>(position_.last_ticks, 0)), from, at - 1);
         damage_.count_frames(from, frame.lost);
     } else if (at != from) {
-        damage_.say(from, "bytes {} to {}, before frame {}, are not a frame", from, at - 1, frame.number);
+        damage_.say(from, "bytes {} to {}, before frame {}, do not form a frame", from, at - 1, frame.number);
     }
     position_ = {at + frame.place.bytes, frame.number + 1, frame.place.ticks};
     last_bytes_ = frame.place.bytes;
@@ -527,16 +526,17 @@ void Reader::say_end(std::int64_t from) {
                         end_ - 1);
             damage_.count_frames(from, *frames_ - position_.number);
         } else if (from < end_) {
-            damage_.say(from, "bytes {} to {} are not a frame", from, end_ - 1);
+            damage_.say(from, "bytes {} to {} do not form a frame", from, end_ - 1);
         }
     } else if (from >= end_) {
         damage_.say(from, "it is unfinished or truncated: it ends {}, at byte {}, without an index", last, from);
     } else if (is_cut_) {
-        damage_.say(from, "it is unfinished or truncated: it ends {}, at byte {}, within the next", last, from);
+        damage_.say(from, "it is unfinished or truncated: it ends {}, at byte {}, within the next frame", last, from);
     } else if (is_index(from)) {
         damage_.say(from, "its index, at byte {}, is damaged or truncated", from);
     } else {
-        damage_.say(from, "it is damaged or truncated: it ends {}, at byte {}; the {} bytes after it are not a frame",
+        damage_.say(from,
+                    "it is damaged or truncated: it ends {}, at byte {}; the {} bytes after it do not form a frame",
                     last, from, end_ - from);
     }
 }
@@ -670,14 +670,14 @@ std::int64_t Writer::ticks_of(const FrameTime& time) {
     const double last_s = static_cast<double>(std::max<std::int64_t>(last_ticks_, 0)) * unit_s;
     if (!(seconds <= last_s + longest_gap_s)) {
         if (!std::exchange(warned_, true))
-            log_warning("{}: the time jumps from {:.0f} s to {:.0f} s; the recording continues after one frame",
+            log_warning("{}: the time jumps from {:.0f} s to {:.0f} s; the recording continues without the gap",
                         file_.name(), last_s, seconds);
         const double next_s = last_s + 1 / recording_.rate.value();
         if (std::isfinite(seconds)) shifted_seconds_ += next_s - seconds;
         seconds = next_s;
     }
     const double ticks = std::max(seconds / unit_s, static_cast<double>(last_ticks_ + 1));
-    if (ticks > static_cast<double>(max_ticks)) fail(ErrorCode::io, "{} cannot hold later times", file_.name());
+    if (ticks > static_cast<double>(max_ticks)) fail(ErrorCode::io, "{} cannot hold times this late", file_.name());
     return std::max<std::int64_t>(std::llround(ticks), last_ticks_ + 1);
 }
 

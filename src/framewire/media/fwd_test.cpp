@@ -206,8 +206,7 @@ TEST(FwdDamage, LostFramesAreReportedAndSkipped) {
     EXPECT_EQ(read.damaged, 2);
     EXPECT_FALSE(read.frames.contains(2) || read.frames.contains(3));
     film.expect_confined(read, false);
-    EXPECT_NE(log.text().find("2 frames are lost, frame 2 to 3 after 0.040 s, at bytes"), std::string::npos)
-        << log.text();
+    EXPECT_NE(log.text().find("frames 2 to 3 are lost after 0.040 s, at bytes"), std::string::npos) << log.text();
     EXPECT_EQ(log.lines(), 1) << log.text();
 }
 
@@ -331,7 +330,7 @@ TEST(Fwd, KeepsTimes) {
         const auto sink = open_sink(folder / "a.fwd", shape, {30000, 1001}, {});
         for (const auto at : seconds) sink->write(view_of(Bytes(36, 9), shape), {0, at, {}});
         sink->finish();
-        EXPECT_NE(log.text().find("the recording continues after one frame"), std::string::npos) << log.text();
+        EXPECT_NE(log.text().find("the recording continues without the gap"), std::string::npos) << log.text();
     }
     const auto reading = read_video(folder / "a.fwd");
     ASSERT_EQ(reading.times.size(), seconds.size());

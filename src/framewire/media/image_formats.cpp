@@ -120,7 +120,7 @@ public:
             read_page(page, image);
         } else {
             if (!std::exchange(warned_, true))
-                log_warning("{}: page {} is {}; converted to {} like the first", info_.name, index_ + 1,
+                log_warning("{}: page {} is {}; converted to {}, like the first", info_.name, index_ + 1,
                             to_string(shape), to_string(info_.shape));
             HostImage other(shape);
             read_page(page, other.view());
@@ -190,7 +190,7 @@ private:
     // Goes to a page and validates its size; on failure throws Error with `code`.
     Page go_to(std::uint64_t page, ErrorCode code) {
         error_.clear();
-        if (!TIFFSetSubDirectory(tiff_.get(), page)) fail(code, "{} is broken: {}", info_.name, complaint());
+        if (!TIFFSetSubDirectory(tiff_.get(), page)) fail(code, "{} is damaged: {}", info_.name, complaint());
         const auto width = field<std::uint32_t>(TIFFTAG_IMAGEWIDTH), height = field<std::uint32_t>(TIFFTAG_IMAGELENGTH);
         if (width < 1 || height < 1 || width > static_cast<std::uint32_t>(max_side_px) ||
             height > static_cast<std::uint32_t>(max_side_px) || std::int64_t{width} * height > options_.max_pixels)
@@ -273,7 +273,7 @@ private:
     // put_row() does it.
     void read_stored(const Shape& shape, HostView<std::uint8_t> image) {
         if (const auto obstacle = obstacle_of_page(); !obstacle.empty())
-            fail(ErrorCode::source_lost, "{}: page {} cannot be read: {}", info_.name, index_ + 1, obstacle);
+            fail(ErrorCode::source_lost, "{}: cannot read page {}: {}", info_.name, index_ + 1, obstacle);
         // Read whole tiles: libtiff computes a wrong row stride for partial gray tiles.
         auto width = shape.width, rows = shape.height;
         if (is_tiled()) {
@@ -288,7 +288,7 @@ private:
         for (int y = 0; y < shape.height; y += rows) {
             rows = std::min(rows, shape.height - y);
             if (!reading.read(y, width, rows, pixels) || !error_.empty())
-                fail(ErrorCode::source_lost, "{}: page {} cannot be read: {}", info_.name, index_ + 1,
+                fail(ErrorCode::source_lost, "{}: cannot read page {}: {}", info_.name, index_ + 1,
                      error_.empty() && !reading.why().empty() ? reading.why() : complaint());
             for (int row = 0; row < rows; ++row)
                 put_row(pixels.data() + std::ptrdiff_t{row} * width, shape, gray_alpha, image.row(0, y + row));
@@ -346,7 +346,7 @@ std::unique_ptr<Source> open_tiff_source(const std::string& path, const SourceOp
     if (why.empty()) return source;
     // FFmpeg misinterprets 16-bit CMYK as RGB, so it must not read CMYK.
     if (!source->is_tiled() && !source->is_cmyk() && source->info().frames == 1) return nullptr;
-    fail(ErrorCode::no_input, "{} cannot be read: {}", path, why);
+    fail(ErrorCode::no_input, "cannot read {}: {}", path, why);
 }
 
 }  // namespace framewire
@@ -382,7 +382,7 @@ void lay_on_black(const std::uint8_t* pixels, std::ptrdiff_t stride_bytes, HostV
 // Compresses with libjpeg-turbo and its fast DCT.
 std::string encode_jpeg(HostView<const std::uint8_t> image, int quality) {
     const std::unique_ptr<void, decltype(&tjDestroy)> encoder(tjInitCompress(), &tjDestroy);
-    if (!encoder) fail(ErrorCode::internal, "no JPEG encoder: {}", tjGetErrorStr2(nullptr));
+    if (!encoder) fail(ErrorCode::internal, "cannot create a JPEG encoder: {}", tjGetErrorStr2(nullptr));
     const auto& shape = image.shape();
     const bool gray = shape.channels == 1;
     unsigned char* bytes = nullptr;
@@ -391,7 +391,8 @@ std::string encode_jpeg(HostView<const std::uint8_t> image, int quality) {
                                    shape.height, gray ? TJPF_GRAY : TJPF_BGR, &bytes, &size,
                                    gray ? TJSAMP_GRAY : TJSAMP_420, quality, TJFLAG_FASTDCT);
     const std::unique_ptr<unsigned char, decltype(&tjFree)> owner(bytes, &tjFree);
-    if (failed) fail(ErrorCode::internal, "{} as JPEG: {}", to_string(shape), tjGetErrorStr2(encoder.get()));
+    if (failed)
+        fail(ErrorCode::internal, "cannot encode {} as JPEG: {}", to_string(shape), tjGetErrorStr2(encoder.get()));
     return {reinterpret_cast<const char*>(bytes), size};
 }
 
@@ -494,7 +495,7 @@ public:
         png_.version = PNG_IMAGE_VERSION;
         orientation_ = orientation_in(*file_, path);
         if (!png_image_begin_read_from_stdio(&png_, file_.get()))
-            fail(ErrorCode::no_input, "{} cannot be read as PNG: {}", path, png_.message);
+            fail(ErrorCode::no_input, "cannot read {} as PNG: {}", path, png_.message);
         // If the constructor throws from here on, the destructor does not run: free libpng's memory explicitly.
         const auto pixels = std::int64_t{png_.width} * png_.height;
         if (png_.width > max_side_px || png_.height > max_side_px || pixels > options.max_pixels) {
@@ -549,7 +550,7 @@ private:
     bool read_pixels(std::uint8_t* pixels, std::ptrdiff_t stride_bytes) {
         if (png_image_finish_read(&png_, nullptr, pixels, static_cast<png_int_32>(stride_bytes), nullptr)) return true;
         if (stop_.stop_requested()) return false;
-        fail(ErrorCode::source_lost, "{} is broken: {}", info_.name, png_.message);
+        fail(ErrorCode::source_lost, "{} is damaged: {}", info_.name, png_.message);
     }
 
     std::unique_ptr<std::FILE, CloseFile> file_;

@@ -72,7 +72,8 @@ bool is_folder(const std::string& path) {
 std::vector<std::string> images_in(const std::string& folder) {
     const auto [images, others, other, error] = list(folder);
     if (error) fail(ErrorCode::no_input, "cannot read the folder {}: {}", folder, error.message());
-    if (images.empty()) fail(ErrorCode::no_input, "{} contains no images; known: {}", folder, fmt::join(endings, " "));
+    if (images.empty())
+        fail(ErrorCode::no_input, "{} contains no images; known extensions: {}", folder, fmt::join(endings, " "));
     if (others > 0)
         log_warning("{}: {} of {} entries are not images and are ignored, for example {}", folder, others,
                     others + static_cast<int>(images.size()), other);
@@ -111,7 +112,7 @@ public:
         if (index_ == images_.size() || options_.stop.stop_requested()) return false;
         if (!image_) open_next();
         if (image_->info().frames.value_or(1) > 1)
-            log_warning("{}: it has {} pages; the first is read", images_[index_], *image_->info().frames);
+            log_warning("{}: it has {} pages; only the first is read", images_[index_], *image_->info().frames);
         if (!read_like_first(image)) {
             if (options_.stop.stop_requested()) return false;
             fail(ErrorCode::source_lost, "{} contains no image", images_[index_]);
@@ -150,10 +151,10 @@ private:
 
         if (options_.one_size && (shape.width != info_.shape.width || shape.height != info_.shape.height))
             fail(ErrorCode::source_lost,
-                 "{} is {}x{} pixels and {}, the first image, {}x{}; all must have the same size", images_[index_],
+                 "{} is {}x{} pixels, but {}, the first image, is {}x{}; all must have the same size", images_[index_],
                  shape.width, shape.height, images_.front(), info_.shape.width, info_.shape.height);
         if (!std::exchange(warned_, true))
-            log_warning("{} is {}; converted to {} like the first", images_[index_], to_string(shape),
+            log_warning("{} is {}; converted to {}, like the first", images_[index_], to_string(shape),
                         to_string(info_.shape));
         // PictureConverter scales and converts between gray and BGR.
         HostImage other(shape);
@@ -295,7 +296,7 @@ std::unique_ptr<Source> open_sequence_source(const std::string& text, const Sequ
                                              const SourceOptions& options) {
     const auto numbers = pattern.existing();
     if (numbers.empty())
-        fail(ErrorCode::no_input, "{}: no image has a name of this form, such as {}", text, pattern.path(0));
+        fail(ErrorCode::no_input, "{}: no file name matches this pattern (for example {})", text, pattern.path(0));
     // This cannot overflow, even if the largest possible number exists.
     const auto missing = (numbers.back() - numbers.front()) - (static_cast<std::int64_t>(numbers.size()) - 1);
     if (missing > 0)

@@ -39,8 +39,7 @@ std::size_t count_of(const std::vector<std::int64_t>& shape) {
 std::string npy_header(const std::string& type, const std::vector<std::int64_t>& shape) {
     auto text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", type,
                             fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-    if (text.size() >= header_text_bytes)
-        fail(ErrorCode::usage, "an array of {} dimensions, which is too many", shape.size());
+    if (text.size() >= header_text_bytes) fail(ErrorCode::usage, "an array cannot have {} dimensions", shape.size());
     text.resize(header_text_bytes - 1, ' ');
     text += '\n';
     const std::string start{"\x93NUMPY\x01\x00", 8};
@@ -52,7 +51,7 @@ NpyFile::NpyFile(const std::string& path, std::vector<std::int64_t> shape, bool 
                  NpyValues values)
     : file_(path, std::move(options)), shape_(std::move(shape)), grows_(grows), values_(values) {
     if (grows && !file_.seekable())
-        fail(ErrorCode::usage, "{} cannot take the .npy of a video, whose header is written last; use a file",
+        fail(ErrorCode::usage, "{} cannot store a .npy video, because its header is written last; use a regular file",
              file_.name());
     write_header();
 }
@@ -75,7 +74,7 @@ void NpyFile::append(const void* values, std::size_t count, NpyValues kind) {
     if (count != count_of(shape_))
         fail(ErrorCode::usage, "{} needs arrays of {} values, not {}", file_.name(), count_of(shape_), count);
     if (!grows_ && arrays_ > 0)
-        fail(ErrorCode::usage, "{} can hold one array, but there is a second one", file_.name());
+        fail(ErrorCode::usage, "{} can only hold one array, but a second one was written", file_.name());
     file_.write(values, array_bytes());
     ++arrays_;
 }
@@ -83,7 +82,7 @@ void NpyFile::append(const void* values, std::size_t count, NpyValues kind) {
 std::size_t NpyFile::array_bytes() const { return count_of(shape_) * 4; }
 
 void NpyFile::finish(Ending ending) {
-    if (!grows_ && arrays_ == 0) fail(ErrorCode::usage, "{} needs an array, but there is none", file_.name());
+    if (!grows_ && arrays_ == 0) fail(ErrorCode::usage, "{} needs an array, but none was written", file_.name());
     if (grows_) {
         file_.seek(0);
         write_header();
@@ -207,7 +206,7 @@ std::vector<float> values_of(std::span<const std::uint8_t> bytes, bool big_endia
 }
 
 [[noreturn]] void fail_on_bytes(std::uint64_t bytes, std::uint64_t expected, const std::string& name) {
-    fail(ErrorCode::no_input, "{} has {} bytes of values; its shape says {}", name, bytes, expected);
+    fail(ErrorCode::no_input, "{} has {} bytes of values, but its shape requires {}", name, bytes, expected);
 }
 
 }  // namespace
@@ -229,7 +228,7 @@ NpyHeader parse_npy_header(std::span<const std::uint8_t> bytes, const std::strin
     std::size_t length = 0;
     for (std::size_t i = 0; i < length_bytes; ++i) length |= std::size_t{bytes[fixed_bytes + i]} << (8 * i);
     if (length > most_header_bytes)
-        fail(ErrorCode::no_input, "{} has a NumPy header of {} bytes; at most {} are read", name, length,
+        fail(ErrorCode::no_input, "{} has a NumPy header of {} bytes; the limit is {}", name, length,
              most_header_bytes);
     const auto text = bytes.subspan(fixed_bytes + length_bytes);
     if (text.size() < length) cut();

@@ -227,7 +227,7 @@ OutputFile::~OutputFile() {
     if (!part_.empty() && whole_bytes_ > 0) {
         static_cast<void>(!::ftruncate(descriptor_, whole_bytes_));
         try {
-            log_warning("{} was not finished; the incomplete output is {}", name_, part_);
+            log_warning("{} was not finished; the incomplete output is in {}", name_, part_);
         } catch (...) {  // logging failed; the file is still there
         }
     } else if (!part_.empty()) {
@@ -343,14 +343,14 @@ void OutputFile::appear(Ending ending) {
     if (done) return;
     const int error = errno;
     if (error == EEXIST && ending == Ending::broken_off) {
-        log_warning("{} is unchanged because this run was interrupted; its output is {}", name_, part_);
+        log_warning("{} is unchanged because this run was interrupted; the output is in {}", name_, part_);
         return;
     }
     close_part();
     if (error == EEXIST)
-        fail(ErrorCode::io, "{} was created by another program meanwhile; the output is {}", name_, part_);
+        fail(ErrorCode::io, "another program created {} in the meantime; the output is in {}", name_, part_);
     errno = error;
-    fail(ErrorCode::io, "cannot complete {}: {}; the incomplete output is {}", name_, std::strerror(error), part_);
+    fail(ErrorCode::io, "cannot complete {}: {}; the incomplete output is in {}", name_, std::strerror(error), part_);
 }
 
 }  // namespace framewire

@@ -534,7 +534,7 @@ SourceKind standard_input_source() {
 SourceKind y4m_source() {
     return {.name = "y4m",
             .form = "PATH",
-            .summary = "y4m, and any data from a named pipe",
+            .summary = "a y4m file or a named pipe",
             .endings = {".y4m"},
             .examples = {"clip.y4m"},
             .has_path = true,

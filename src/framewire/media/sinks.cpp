@@ -66,7 +66,7 @@ std::vector<ParameterInfo> encoder_parameters() {
     using Type = ParameterInfo::Type;
     return {
         {.name = "codec",
-         .help = "FFmpeg's name of an encoder (libx264, libx265, h264_nvenc, h264_vaapi, libvpx-vp9 ...) or of a codec",
+         .help = "FFmpeg name of an encoder (libx264, libx265, h264_nvenc, h264_vaapi, libvpx-vp9 ...) or a codec",
          .type = Type::text,
          .optional = true},
         {.name = "crf",
@@ -81,16 +81,19 @@ std::vector<ParameterInfo> encoder_parameters() {
          .minimum = 1000,
          .maximum = 2e9,
          .optional = true},
-        {.name = "preset", .help = "the encoder's preset: speed against size", .type = Type::text, .optional = true},
+        {.name = "preset",
+         .help = "the encoder's preset, which trades speed for size",
+         .type = Type::text,
+         .optional = true},
         {.name = "tune", .help = "the encoder's tuning", .type = Type::text, .optional = true},
         {.name = "gop",
-         .help = "largest number of frames between keyframes",
+         .help = "maximum number of frames between keyframes",
          .type = Type::integer,
          .minimum = 1,
          .maximum = 1e6,
          .optional = true},
         {.name = "pixels",
-         .help = "FFmpeg's name of the pixel format: yuv420p, yuv444p, nv12, yuv420p10le ...",
+         .help = "FFmpeg name of the pixel format: yuv420p, yuv444p, nv12, yuv420p10le ...",
          .type = Type::text,
          .optional = true},
     };
@@ -152,7 +155,7 @@ std::vector<SinkKind> sink_kinds() {
          .parameters = encoder_parameters(),
          .open = open_with_muxer},
         {.name = "network",
-         .summary = "an address: rtsp://, rtmp://, udp://, srt://",
+         .summary = "a network address: rtsp://, rtmp://, udp://, srt://",
          .parameters = encoder_parameters(),
          .is_file = false,
          .open = open_with_muxer},
@@ -413,7 +416,7 @@ bool can_be_joined(const std::string& path) {
 void join_files(const std::vector<FilePart>& parts, const std::string& output, const OutputFileOptions& options,
                 const std::optional<MediumFile>& medium, bool audio) {
     const auto ending = ending_of(output);
-    if (parts.empty() || !can_be_joined(output)) fail(ErrorCode::usage, "{} cannot be joined from segments", output);
+    if (parts.empty() || !can_be_joined(output)) fail(ErrorCode::usage, "cannot join segments into {}", output);
 #ifdef FRAMEWIRE_FFMPEG
     if (has(video_endings, ending)) {
         std::vector<VideoPart> videos;
@@ -503,7 +506,7 @@ SegmentNames SegmentNames::parse(const std::string& path) {
         }
         const auto* found = std::ranges::find(known, letter, &std::pair<char, Digits>::first);
         if (found == known.end())
-            fail(ErrorCode::usage, "{}: '%{}' is unknown in the name of a segment; known: {}", path,
+            fail(ErrorCode::usage, "{}: '%{}' is not supported in segment names; supported: {}", path,
                  letter ? std::string(1, letter) : "", "%Y %y %m %d %j %H %M %S %F %T %%");
         if (!literal.empty()) names.tokens_.emplace_back(std::exchange(literal, {}));
         names.tokens_.emplace_back(found->second);
@@ -693,7 +696,7 @@ private:
             const bool large = limits.keep_bytes && bytes > *limits.keep_bytes;
             if (!late && !large) return;
             if (::unlink(piece.path.c_str()) == 0)
-                log_info("{}: deleted, because the limit is exceeded", piece.path);
+                log_info("{}: deleted to stay within the limit", piece.path);
             else
                 log_warning("cannot remove {}: {}", piece.path, std::strerror(errno));
             bytes -= static_cast<double>(piece.bytes);

@@ -72,7 +72,7 @@ public:
         const double late = (time.seconds - first_seconds_) * rate - static_cast<double>(frames_++);
         if (said_ || std::abs(late) <= 1) return;
         said_ = true;
-        log_warning("{}: written with {:.4g} frames per second instead of the source's variable times", name, rate);
+        log_warning("{}: written at {:.4g} frames per second instead of the source's variable times", name, rate);
     }
 
 private:

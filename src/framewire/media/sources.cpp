@@ -94,7 +94,7 @@ private:
             source_.reset();  // release the source's files before they are opened again
             source_ = open_();
             if (source_->info().shape != info_.shape)
-                fail(ErrorCode::source_lost, "{} changed from {} to {} when it started over", info_.name,
+                fail(ErrorCode::source_lost, "{} changed from {} to {} when it was reopened", info_.name,
                      to_string(info_.shape), to_string(source_->info().shape));
             frames_in_pass_ = false;
             if (!read_one()) return false;
@@ -217,7 +217,7 @@ private:
     bool next(FrameTime& time, ReadOne&& read_one, Image&& image) {
         const bool starts = !std::exchange(began_, true) && range_.start_seconds > 0;
         if (starts && !seek(range_.start_seconds))
-            fail(ErrorCode::no_input, "{} cannot be read up to {} s", info_.name, range_.start_seconds);
+            fail(ErrorCode::no_input, "cannot read {} up to {} s", info_.name, range_.start_seconds);
         if (std::exchange(has_skipped_, false)) {
             copy(std::as_const(skipped_).view(), image());
             time = skipped_time_;
@@ -250,7 +250,7 @@ private:
         source_ = open_();
         position_s_ = -1;
         if (source_->info().shape != info_.shape)
-            fail(ErrorCode::source_lost, "{} changed from {} to {} when it started over", info_.name,
+            fail(ErrorCode::source_lost, "{} changed from {} to {} when it was reopened", info_.name,
                  to_string(info_.shape), to_string(source_->info().shape));
         return true;
     }
@@ -453,7 +453,7 @@ SourceKind stream_source() {
 SourceKind network_source() {
     return {.name = "network",
             .form = "rtsp://..., http://..., udp://..., srt://...",
-            .summary = "a network source; after a loss, it reconnects with increasing delays",
+            .summary = "a network source; reconnects with increasing delays after a loss",
             .examples = {"rtsp://camera.local/stream"},
             .has_path = true,
             .may_be_away = true,
@@ -526,7 +526,7 @@ SourceKind image_source() {
 SourceKind playlist_source() {
     return {.name = "playlist",
             .form = "PATH",
-            .summary = "a playlist, which may only refer to files of this machine: HLS, DASH, concat scripts",
+            .summary = "a playlist, which may only refer to local files: HLS, DASH, concat scripts",
             .endings = {".m3u8", ".m3u", ".mpd", ".ffconcat"},
             .examples = {"list.m3u8"},
             .has_path = true,

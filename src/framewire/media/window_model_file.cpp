@@ -281,7 +281,7 @@ std::vector<std::uint8_t> whole_file(const std::string& path, std::stop_token st
         const auto got = file.read(bytes.data() + before, step_bytes);
         bytes.resize(before + got);
         if (bytes.size() > most_file_bytes)
-            fail(ErrorCode::no_input, "{} is not a model: it is longer than {} bytes", path, most_file_bytes);
+            fail(ErrorCode::no_input, "{} is not a model: it is larger than {} bytes", path, most_file_bytes);
         if (file.stopped()) fail(ErrorCode::no_input, "stopped while reading {}", path);
         if (got < step_bytes) return bytes;
     }

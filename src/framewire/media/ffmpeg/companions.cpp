@@ -167,8 +167,8 @@ void Companions::add(Stream& stream, AVFormatContext& output, const std::string&
     const auto& parameters = *stream.in->codecpar;
     const bool sound = parameters.codec_type == AVMEDIA_TYPE_AUDIO;
     const auto leave_out = [&] {
-        log_warning("{}: its format cannot store {} ({}) of {}, which {} left out", name, sound ? "sound" : "subtitles",
-                    avcodec_get_name(parameters.codec_id), name_, sound ? "is" : "are");
+        log_warning("{}: this format cannot store the {} ({}) of {}, which {} left out", name,
+                    sound ? "audio" : "subtitles", avcodec_get_name(parameters.codec_id), name_, sound ? "is" : "are");
     };
     const auto* described = &parameters;
     auto filter = is_adts(parameters) && !takes_adts(*output.oformat) ? adts_filter(stream) : nullptr;
@@ -221,7 +221,7 @@ Companions::BsfPointer Companions::adts_filter(const Stream& stream) const {
             if (!header) return nullptr;
             auto& parameters = *first->par_in;
             parameters.extradata = static_cast<std::uint8_t*>(av_mallocz(bytes + AV_INPUT_BUFFER_PADDING_SIZE));
-            if (!parameters.extradata) fail(ErrorCode::config, "not enough memory for the header of sound");
+            if (!parameters.extradata) fail(ErrorCode::config, "not enough memory for the audio header");
             std::copy_n(header, bytes, parameters.extradata);
             parameters.extradata_size = static_cast<int>(bytes);
             return make(parameters);
@@ -254,7 +254,8 @@ void Companions::copy_time_code(AVFormatContext& output, const std::string& name
         rate.num > 0 && rate.den > 0 && av_timecode_init_from_string(&code, rate, entry->value, nullptr) >= 0;
     take_complaint();
     if (!known || (muxer != "mp4" && muxer != "mov" && muxer != "matroska")) {
-        log_warning("{}: its format cannot store the time code ({}) of {}; it is left out", name, entry->value, name_);
+        log_warning("{}: this format cannot store the time code ({}) of {}, which is left out", name, entry->value,
+                    name_);
         return;
     }
     const double begin = std::ceil(start_seconds_ * av_q2d(rate) - 1e-3);
@@ -280,7 +281,7 @@ void Companions::say_what_stays(const std::string& name) const {
                                 parameters.codec_type == AVMEDIA_TYPE_SUBTITLE || stream.in->index == video_;
         if (stream.out >= 0 || is_seen_to || time_code) continue;
         std::string kind = stream.in->disposition & AV_DISPOSITION_ATTACHED_PIC ? "a cover picture"
-                           : parameters.codec_type == AVMEDIA_TYPE_VIDEO        ? "further pictures"
+                           : parameters.codec_type == AVMEDIA_TYPE_VIDEO        ? "further video streams"
                            : parameters.codec_type == AVMEDIA_TYPE_ATTACHMENT   ? "an attachment"
                                                                                 : "data";
         if (parameters.codec_type == AVMEDIA_TYPE_DATA && parameters.codec_tag) {
@@ -289,7 +290,7 @@ void Companions::say_what_stays(const std::string& name) const {
         }
         if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
     }
-    if (!kinds.empty()) log_warning("{}: other streams of {} are left out: {}", name, name_, fmt::join(kinds, ", "));
+    if (!kinds.empty()) log_warning("{}: these streams of {} are left out: {}", name, name_, fmt::join(kinds, ", "));
 }
 
 // Copies chapters, shifted to the output's time and cut at `seconds`.
@@ -428,7 +429,7 @@ void Companions::give(AVFormatContext& output, const Put& put) {
                           av_bsf_receive_packet(stream.filter.get(), &packet) < 0))
         return static_cast<void>(take_complaint());  // corrupt audio
     if (put(packet)) return;
-    log_warning("{}: copying one of its streams failed: {}", name_, take_complaint());
+    log_warning("{}: cannot copy one of its streams: {}", name_, take_complaint());
     stream.out = -1;
 }
 

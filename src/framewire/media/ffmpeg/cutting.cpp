@@ -49,7 +49,7 @@ public:
             interrupt_.allow(file_patience_of_times);
             const int result = av_read_frame(&demuxer_->format(), packet_.get());
             if (result == AVERROR_EOF) break;
-            if (interrupt_.stopped()) return {.unknown = "it was stopped"};
+            if (interrupt_.stopped()) return {.unknown = "reading was stopped"};
             if (result < 0) return {.unknown = "it cannot be read completely: " + ffmpeg_error(result)};
             if (packet_->stream_index == stream_->index) take(*packet_);
             av_packet_unref(packet_.get());

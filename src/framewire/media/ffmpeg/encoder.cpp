@@ -237,7 +237,7 @@ bool has_option(const AVCodec& encoder, const char* name) {
 }
 
 void require_option(const AVCodec& encoder, const char* name) {
-    if (!has_option(encoder, name)) fail(ErrorCode::usage, "the encoder {} has no {}", encoder.name, name);
+    if (!has_option(encoder, name)) fail(ErrorCode::usage, "the encoder {} has no option {}", encoder.name, name);
 }
 
 // Returns the names of all video encoders, for suggestions in error messages.
@@ -274,7 +274,7 @@ void set_constant_quality(double quality, AVCodecContext& context, Dictionary& d
         dictionary.set("qp", fmt::format("{}", std::lround(quality)));
         return;
     }
-    fail(ErrorCode::usage, "the encoder {} has no crf; try bitrate=", encoder.name);
+    fail(ErrorCode::usage, "the encoder {} does not support crf; use bitrate= instead", encoder.name);
 }
 
 // Sets the quantiser of JPEG and MPEG codecs; 1 gives the best quality.
@@ -405,9 +405,10 @@ AVPixelFormat pixel_format(const AVCodec& encoder, const EncoderChoice& choice, 
     if (!choice.pixels.empty()) {
         const auto format = av_get_pix_fmt(choice.pixels.c_str());
         if (format == AV_PIX_FMT_NONE)
-            fail(ErrorCode::usage, "pixels '{}' is not a pixel format of FFmpeg", choice.pixels);
+            fail(ErrorCode::usage, "pixels '{}' is not an FFmpeg pixel format", choice.pixels);
         if (!takes(encoder, format))
-            fail(ErrorCode::usage, "the encoder {} does not support pixels '{}'", encoder.name, choice.pixels);
+            fail(ErrorCode::usage, "the encoder {} does not support the pixel format '{}'", encoder.name,
+                 choice.pixels);
         return format;
     }
     // Lossless formats keep gray as gray.

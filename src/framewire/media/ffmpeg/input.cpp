@@ -87,7 +87,7 @@ int FfmpegDemuxer::open_own_file(AVFormatContext* format, AVIOContext** io, cons
                                  AVDictionary** options) {
     const auto& self = *static_cast<const FfmpegDemuxer*>(format->opaque);
     if (url != self.url_) {
-        log_debug("{}: its link to {} is not followed", self.name_, without_credentials(url));
+        log_debug("{}: the link to {} is not followed", self.name_, without_credentials(url));
         return AVERROR(EPERM);
     }
     return self.open_any_(format, io, url, flags, options);
@@ -105,7 +105,7 @@ void FfmpegDemuxer::fail_open(const FfmpegAddress& address, int error, const Int
         const bool image = address.contents == FfmpegAddress::Contents::image;
         fail(ErrorCode::no_input, "{} is not {}: it contains {}{}", name_, image ? "an image" : "a video",
              refused->name,
-             refused->is_playlist ? "; playlists are followed if their names end in .m3u8, .m3u, .mpd or .ffconcat"
+             refused->is_playlist ? "; playlists are followed only if their names end in .m3u8, .m3u, .mpd or .ffconcat"
                                   : "");
     }
     fail(ErrorCode::no_input, "cannot open {}: {}", name_, text);
@@ -158,7 +158,7 @@ void FfmpegDemuxer::open(const FfmpegAddress& address, const SourceOptions& opti
         begins_with_any(address.url, {"http://", "https://"}) && !interrupt.stopped() && !interrupt.late()) {
         // FFmpeg's demuxer for multipart MJPEG requires a boundary before the first picture and the type image/jpeg
         // for each. Its JPEG parser works without both, but delivers a picture only when the next one starts.
-        log_debug("{}: {}; read as a sequence of JPEGs", name_, ffmpeg_error(error));
+        log_debug("{}: {}; reading it as a sequence of JPEGs", name_, ffmpeg_error(error));
         auto bare = address;
         bare.format = "mjpeg";
         format_.reset();
@@ -347,7 +347,7 @@ void FfmpegInput::open_decoder() {
     const AVCodec* codec = nullptr;
     const int index = av_find_best_stream(format_, AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
     if (index == AVERROR_DECODER_NOT_FOUND)
-        fail(ErrorCode::no_input, "{}: this FFmpeg has no decoder for its video", name_);
+        fail(ErrorCode::no_input, "{}: this FFmpeg has no decoder for the video", name_);
     if (index < 0 || (format_->streams[index]->disposition & AV_DISPOSITION_ATTACHED_PIC))
         fail(ErrorCode::no_input, "{} has no video stream", name_);
     stream_ = format_->streams[index];
@@ -427,7 +427,7 @@ bool FfmpegInput::may_begin_again() const {
 // Reopens the file and continues from the position where reading began. Returns false and changes nothing if the file
 // has changed meanwhile.
 bool FfmpegInput::begin_again() {
-    log_debug("{}: damaged; decoded again on one thread, so that results are reproducible", name_);
+    log_debug("{}: damaged; decoding again on one thread for reproducible results", name_);
     alone_ = true;
     auto demuxer = std::exchange(demuxer_, nullptr);
     auto decoder = std::exchange(decoder_, nullptr);
@@ -519,7 +519,8 @@ FfmpegInput::Progress FfmpegInput::next_decoded(AVFrame& frame) {
     for (;;) {
         if (interrupt_.stopped()) return Progress::stopped;
         if (reader_ ? late_ : interrupt_.late()) {
-            why_lost_ = fmt::format("no frame within {:.1f} s", std::chrono::duration<double>(patience_).count());
+            why_lost_ =
+                fmt::format("no frame arrived within {:.1f} s", std::chrono::duration<double>(patience_).count());
             return Progress::lost;
         }
         const int result = avcodec_receive_frame(decoder_.get(), &frame);
@@ -548,7 +549,7 @@ FfmpegInput::Progress FfmpegInput::next_decoded(AVFrame& frame) {
         if (result != AVERROR(EAGAIN)) {
             note_damage(ffmpeg_error(result));
             if (++errors_in_a_row_ > most_errors_in_a_row) {
-                why_lost_ = "nothing more can be decoded";
+                why_lost_ = "no more frames can be decoded";
                 return Progress::lost;
             }
             if (draining_) continue;
@@ -600,7 +601,7 @@ void FfmpegInput::take_splice(AVPacket& packet) {
     if (!splices_) return;
     if (splices_->take(packet)) {
         suspected_for_ = 0;
-        log_debug("{}: its clock starts over after frame {}", name_, frames_read_);
+        log_debug("{}: its timestamps restart after frame {}", name_, frames_read_);
     }
     splices_->place(packet);
     if (suspected_for_ > 0 && --suspected_for_ == 0) note_damage(broken_packet);
@@ -623,7 +624,8 @@ FfmpegInput::Progress FfmpegInput::ended() {
     if (const auto promised = promised_seconds(); promised && why_lost_.empty()) {
         const double frame = 1 / rate().value();
         if (end_seconds_ + frame < *promised - std::max(1.5 * frame, *promised * 0.02))
-            why_lost_ = fmt::format("it ends at {:.2f} s of {:.2f} s", end_seconds_ + frame, *promised);
+            why_lost_ = fmt::format("it ends at {:.2f} s, but declares a duration of {:.2f} s", end_seconds_ + frame,
+                                    *promised);
     }
     return why_lost_.empty() ? Progress::end : Progress::lost;
 }
@@ -908,8 +910,7 @@ PacketReader::~PacketReader() {
     thread_.join();
     interrupt_.renew();
     if (dropped_ > 0)
-        log_warning("{}: {} of its frames were dropped because they arrived faster than they could be processed", name_,
-                    dropped_);
+        log_warning("{}: dropped {} frames that arrived faster than they could be processed", name_, dropped_);
 }
 
 int PacketReader::read(AVPacket& packet) {
@@ -956,8 +957,8 @@ bool PacketReader::add(Held held) {
     std::unique_lock lock(mutex_);
     const auto is_full = [&] { return !held_.empty() && held_bytes_ + held.packet->size > most_held_bytes; };
     if (is_full() && !std::exchange(warned_, true))
-        log_warning("{}: it sends faster than its frames can be processed; {}", name_,
-                    drops_ ? "some frames are dropped" : "it has to wait, and may drop frames or disconnect");
+        log_warning("{}: frames arrive faster than they can be processed; {}", name_,
+                    drops_ ? "some frames are dropped" : "the sender has to wait, and may drop frames or disconnect");
     while (drops_ && is_full()) {
         held_bytes_ -= held_.front().packet->size;
         held_.pop_front();

@@ -98,7 +98,7 @@ HlsFiles::HlsFiles(const std::string& playlist, const OutputFileOptions& options
     replaced_segments_ = old.segments;
     if (old.finished) {
         written_ += ".part";
-        log_info("{} is a finished playlist; the new one is {} until it is finished", name_, written_);
+        log_info("{} is a finished playlist; the new one is written to {} until it is complete", name_, written_);
     }
     stem_ = free_stem(playlist);
     options_.replace = true;  // the playlist replaces its own earlier versions; segment names are unused
@@ -159,13 +159,13 @@ void HlsFiles::finish(Ending ending) {
         return;
     }
     if (ending == Ending::broken_off) {
-        log_warning("{} is unchanged because this run was interrupted; its output is {}", name_, written_);
+        log_warning("{} is unchanged because this run was interrupted; the output is in {}", name_, written_);
         return;
     }
     std::error_code error;
     std::filesystem::rename(written_, name_, error);
     if (error)
-        fail(ErrorCode::io, "cannot complete {}: {}; the incomplete output is {}", name_, error.message(), written_);
+        fail(ErrorCode::io, "cannot complete {}: {}; the incomplete output is in {}", name_, error.message(), written_);
     remove_replaced_segments();
 }
 
@@ -296,7 +296,7 @@ void copy_packets(AVFormatContext& from, AVFormatContext& to, const LastPicture&
         av_packet_unref(packet.get());  // also packets of tracks that are not copied
         const int read = av_read_frame(&from, packet.get());
         if (read == AVERROR_EOF) return;
-        require(read, "read what was written");
+        require(read, "read back the recording");
         const auto index = static_cast<unsigned>(packet->stream_index);
         if (index >= to.nb_streams) continue;
         av_packet_rescale_ts(packet.get(), from.streams[index]->time_base, to.streams[index]->time_base);
@@ -316,7 +316,7 @@ void rewrite(int from, int to, const AVFormatContext& written, const std::string
     auto* opened = avformat_alloc_context();
     if (!opened) fail(ErrorCode::config, "not enough memory to read");
     opened->pb = in.context();
-    require(avformat_open_input(&opened, nullptr, av_find_input_format("mov"), nullptr), "read what was written");
+    require(avformat_open_input(&opened, nullptr, av_find_input_format("mov"), nullptr), "read back the recording");
     const InputPointer input(opened);
 
     AVFormatContext* created = nullptr;
@@ -348,7 +348,7 @@ void put_moov_in_front(OutputFile& file, const AVFormatContext& written, const s
         file.rewrite(
             [&](int from, int to) { rewrite(from, to, written, muxer, packets, last, movie_ticks, add_chapters); });
     } catch (const Error& error) {
-        log_warning("{}: {}; it remains fragmented, but playable", file.name(), error.what());
+        log_warning("{}: {}; the file remains fragmented but is playable", file.name(), error.what());
     }
 }
 

@@ -105,7 +105,7 @@ public:
         choice.hurry = options.hurry;
         const auto& encoder = find_encoder(choice);
         if (avformat_query_codec(format->oformat, encoder.id, FF_COMPLIANCE_NORMAL) == 0)
-            fail(ErrorCode::usage, "{}: {} does not accept {}", name_, plan.muxer, encoder.name);
+            fail(ErrorCode::usage, "{}: the format {} does not accept the encoder {}", name_, plan.muxer, encoder.name);
         encoder_.emplace(choice, VideoEncoder::Frames{frame, rate, clock_, options.facts}, options.encoder_threads,
                          (format->oformat->flags & AVFMT_GLOBALHEADER) != 0);
         stream_ = avformat_new_stream(format, nullptr);
@@ -287,7 +287,7 @@ private:
             std::max(1LL, std::llround(1 / (av_q2d(clock_) * av_q2d(encoder_->context().framerate))));
         if (!(ticks <= static_cast<double>(last_pts_ + longest_gap_ticks))) {
             if (!std::exchange(warned_, true))
-                log_warning("{}: the time jumps from {:.0f} s to {:.0f} s; the recording continues after one frame",
+                log_warning("{}: the time jumps from {:.0f} s to {:.0f} s; the recording continues without the gap",
                             name_, static_cast<double>(last_pts_) * av_q2d(clock_), ticks * av_q2d(clock_));
             if (ticks < 9e18) shifted_ticks_ += last_pts_ + frame_ticks - std::llround(ticks);
             return last_pts_ + frame_ticks;
