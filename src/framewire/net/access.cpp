@@ -28,7 +28,7 @@ namespace {
 // Returns the refusal for too many failed logins. The reason is "too many", not "not allowed", because an honest viewer
 // behind the same address should try again later.
 ServerError too_many_failures() {
-    return {Refusal::too_many_viewers, fmt::format("{} logins failed from its address within {} s, which is the limit",
+    return {Refusal::too_many_viewers, fmt::format("too many failed logins from its address (limit: {} in {} s)",
                                                    Gate::failures_allowed, Gate::failures_window.count())};
 }
 
@@ -49,7 +49,7 @@ std::optional<ServerError> Gate::check(const std::string& peer, std::string_view
         let_in_.add(peer, now);
         return std::nullopt;
     }
-    if (token.empty()) return ServerError{Refusal::not_allowed, "a token is needed (view --token-file FILE)"};
+    if (token.empty()) return ServerError{Refusal::not_allowed, "a token is required (view --token-file FILE)"};
     if (failures_.exhausted(peer, now)) return too_many_failures();
     // Only a digest of a wrong token is stored. A repeated guess does not count as another failure.
     const auto digest = TokenCheck::digest_of(token);
@@ -124,7 +124,7 @@ std::string read_small_file(const std::string& path) {
         bytes += static_cast<std::size_t>(got);
     }
     if (bytes > most_secret_bytes)
-        fail(ErrorCode::no_input, "{} is longer than {} bytes: it is not a token, key or certificate", path,
+        fail(ErrorCode::no_input, "{} is larger than {} bytes, so it cannot be a token, key or certificate", path,
              most_secret_bytes);
     text.resize(bytes);
     return text;
@@ -143,7 +143,8 @@ std::string read_secret_file(const std::string& path) {
 std::string kept_file(const std::string& name) {
     auto folder = folder_from("XDG_STATE_HOME", "/framewire/");
     if (folder.empty()) folder = folder_from("HOME", "/.local/state/framewire/");
-    if (folder.empty()) fail(ErrorCode::config, "neither XDG_STATE_HOME nor HOME names a folder to keep '{}' in", name);
+    if (folder.empty())
+        fail(ErrorCode::config, "no folder for '{}': neither XDG_STATE_HOME nor HOME is set to an absolute path", name);
     return folder + name;
 }
 
@@ -183,7 +184,7 @@ void validate_token(std::string_view token, std::string_view where) {
     const bool visible = std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c <= '~'; });
     if (token.size() < least_token_bytes || token.size() > most_token_bytes || !visible)
         fail(ErrorCode::usage,
-             "{} contains no token: it must be one line of {} to {} visible ASCII characters without spaces", where,
+             "invalid token in {}; expected one line of {} to {} visible ASCII characters without spaces", where,
              least_token_bytes, most_token_bytes);
 }
 
@@ -198,7 +199,7 @@ std::string read_token_file(const std::string& path) {
 std::string make_token() {
     std::array<std::uint8_t, made_token_bytes> random;
     if (::getentropy(random.data(), random.size()) != 0)
-        fail(ErrorCode::config, "cannot get random numbers for a token: {}", std::strerror(errno));
+        fail(ErrorCode::config, "cannot generate a random token: {}", std::strerror(errno));
     // EVP_EncodeBlock() appends a NUL, which needs one more byte.
     std::string token(made_token_characters + 1, '\0');
     EVP_EncodeBlock(reinterpret_cast<unsigned char*>(token.data()), random.data(), made_token_bytes);

@@ -29,7 +29,7 @@ using namespace std::chrono_literals;
 const std::string right = "correct-horse-battery";
 const Clock::time_point start{1h};
 
-TEST(Gate, LetsEveryoneInWithoutAToken) {
+TEST(Gate, AdmitsEveryoneIfNoTokenIsSet) {
     Gate gate("");
     for (int i = 0; i < 20; ++i) EXPECT_FALSE(gate.check("a", i % 2 ? "whatever" : "", start));
     EXPECT_FALSE(gate.closed_to("a", start));
@@ -41,7 +41,7 @@ TEST(Gate, DistinguishesMissingAndWrongTokens) {
     const auto missing = gate.check("a", "", start), wrong = gate.check("a", right + "!", start);
     ASSERT_TRUE(missing && wrong);
     EXPECT_EQ(missing->reason, Refusal::not_allowed);
-    EXPECT_EQ(missing->text, "a token is needed (view --token-file FILE)");
+    EXPECT_EQ(missing->text, "a token is required (view --token-file FILE)");
     EXPECT_EQ(wrong->reason, Refusal::not_allowed);
     EXPECT_EQ(wrong->text, "the token is wrong");
 }
@@ -59,7 +59,7 @@ TEST(Gate, LocksOutOnlyPeersWithTooManyFailures) {
     EXPECT_FALSE(gate.check("a", right, start + Gate::failures_window));
 }
 
-TEST(Gate, CountsARepeatedTokenOnce) {
+TEST(Gate, CountsARepeatedWrongTokenOnce) {
     Gate gate(right);
     for (int i = 0; i < 100; ++i) {
         EXPECT_EQ(gate.check("a", "of yesterday", start + i * 50ms)->reason, Refusal::not_allowed);
@@ -69,7 +69,7 @@ TEST(Gate, CountsARepeatedTokenOnce) {
     EXPECT_FALSE(gate.check("a", right, start + 5s));
 }
 
-TEST(Gate, LetsInPeersThatSentTheRightTokenBefore) {
+TEST(Gate, DoesNotLockOutKnownPeers) {
     Gate gate(right);
     EXPECT_FALSE(gate.check("a proxy", right, start));
     int refused = 0;
@@ -148,7 +148,7 @@ TEST(SecretFile, ConcurrentCreatorsAgreeOnOneFile) {
     EXPECT_EQ(text, std::string(1000, text.at(0)));
 }
 
-TEST(SecretFile, WarnsIfOthersMayReadIt) {
+TEST(SecretFile, WarnsIfOthersCanReadIt) {
     const TestFolder folder;
     const kit::CapturedLog log;
     const auto path = folder.file("open", "text");
@@ -164,7 +164,7 @@ TEST(SecretFile, ReportsErrors) {
     const TestFolder folder;
     expect_code(ErrorCode::no_input, "none cannot be read", [&] { read_secret_file(folder.path() + "/none"); });
     expect_code(ErrorCode::no_input, "cannot be read", [&] { read_secret_file(folder.path()); });
-    expect_code(ErrorCode::no_input, "is longer than 65536 bytes",
+    expect_code(ErrorCode::no_input, "is larger than 65536 bytes",
                 [&] { read_secret_file(folder.file("long", std::string(65537, 'a'))); });
     expect_code(ErrorCode::io, "cannot create the folder",
                 [&] { keep_secret(folder.file("file", "") + "/below/token", [] { return "a"; }); });
@@ -173,15 +173,15 @@ TEST(SecretFile, ReportsErrors) {
 using testing::expect_code;
 using testing::TestFolder;
 
-TEST(Token, Has16To255VisibleCharacters) {
+TEST(Token, MustHave16To255VisibleCharacters) {
     for (const auto& good : {std::string(16, 'a'), std::string(255, '~'), std::string("!\"#$%&'()*+,-./0")})
         EXPECT_NO_THROW(validate_token(good, "a test")) << good;
     for (const auto& bad : {std::string(), std::string(15, 'a'), std::string(256, 'a'), std::string("sixteen letters "),
                             std::string(16, '\t'), std::string(15, 'a') + '\x7f', std::string(16, '\xc3')})
-        expect_code(ErrorCode::usage, "a test contains no token", [&] { validate_token(bad, "a test"); });
+        expect_code(ErrorCode::usage, "invalid token in a test", [&] { validate_token(bad, "a test"); });
 }
 
-TEST(Token, IsTheOnlyLineOfItsFile) {
+TEST(Token, MustBeTheOnlyLineOfItsFile) {
     const TestFolder folder;
     const std::string token = "0123456789abcdefg";
     for (const auto& text : {token, token + "\n", token + "\r\n"})
@@ -223,7 +223,7 @@ std::string address_of(const TrustedProxies& proxies, const std::vector<std::str
     return client ? client->address : "none";
 }
 
-TEST(TrustedProxies, AcceptAddressesAndNetworks) {
+TEST(TrustedProxies, MatchAddressesAndNetworks) {
     testing::ManualLoop loop;
     const auto trusts = [&](const std::vector<std::string>& networks, const std::string& name) {
         const auto pair = testing::connection_pair(loop, name, 1);
@@ -248,7 +248,7 @@ TEST(TrustedProxies, AcceptAddressesAndNetworks) {
         testing::expect_code(ErrorCode::usage, "is not a proxy address", [&] { TrustedProxies{{bad}}; });
 }
 
-TEST(TrustedProxies, ForwardTheRightmostUntrustedAddress) {
+TEST(TrustedProxies, ClientIsTheRightmostUntrustedAddress) {
     const TrustedProxies proxies({"127.0.0.1", "10.0.0.0/8", "fd00::/8"});
     EXPECT_EQ(address_of(proxies, {"203.0.113.9"}), "203.0.113.9");
     EXPECT_EQ(address_of(proxies, {"198.51.100.7, 203.0.113.9"}), "203.0.113.9") << "the left one the client made up";
@@ -262,7 +262,7 @@ TEST(TrustedProxies, ForwardTheRightmostUntrustedAddress) {
     EXPECT_EQ(address_of(proxies, {"::ffff:203.0.113.9"}), "203.0.113.9");
 }
 
-TEST(TrustedProxies, AreTheClientWithoutAUsableHeader) {
+TEST(TrustedProxies, ParsingStopsAtAnInvalidAddress) {
     const TrustedProxies proxies({"10.0.0.0/8"});
     for (const auto* bad :
          {"", " ", "unknown", "_hidden", "203.0.113", "203.0.113.9:99999", "[2001:db8::1", "[2001:db8::1]x",

@@ -68,7 +68,7 @@ Address parse_address(std::string_view text) {
 
     Address address{std::string(host), 0};
     if (read_number(digits, address.port) != std::errc{})
-        fail(ErrorCode::usage, "the address '{}' has the invalid port '{}'; allowed: 0 to 65535", text, digits);
+        fail(ErrorCode::usage, "the address '{}' has an invalid port '{}'; allowed: 0 to 65535", text, digits);
     return address;
 }
 

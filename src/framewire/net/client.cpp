@@ -35,10 +35,10 @@ struct Client::State {
         try {
             connect();
         } catch (const Lost& lost) {
-            fail(ErrorCode::no_input, "there is no stream at {}: {}", to_string(address), lost.why);
+            fail(ErrorCode::no_input, "cannot open {}: {}", to_string(address), lost.why);
         } catch (const Error& error) {
             if (error.code() != ErrorCode::source_lost) throw;
-            fail(ErrorCode::no_input, "there is no stream at {}: {}", to_string(address), error.what());
+            fail(ErrorCode::no_input, "cannot open {}: {}", to_string(address), error.what());
         }
     }
 
@@ -69,7 +69,8 @@ struct Client::State {
             // The other reasons are temporary, such as too many viewers or a stream that does not exist yet.
             throw Lost{"the server says: " + error.text};
         }
-        if (header.type != MessageType::hello) fail(ErrorCode::source_lost, "the server does not start with a hello");
+        if (header.type != MessageType::hello)
+            fail(ErrorCode::source_lost, "the server's first message is not a hello");
         accept(read_server_hello(payload));
     }
 
@@ -78,7 +79,7 @@ struct Client::State {
         Outcome outcome;
         const ByteSpan piece(message);
         connection->write({&piece, 1}, {}, outcome.handler());
-        await(outcome, deadline, "the hello could not be sent in time");
+        await(outcome, deadline, "timed out while sending the hello");
     }
 
     // Fills `into` before the deadline. If `silence` is not zero, the deadline moves: it is `silence` after the latest
@@ -87,7 +88,7 @@ struct Client::State {
         while (!into.empty()) {
             Outcome outcome;
             connection->read_some(into, outcome.handler());
-            await(outcome, deadline, "the server sends nothing");
+            await(outcome, deadline, "timed out waiting for the server");
             if (outcome.bytes == 0) throw Lost{"the server closed the connection"};
             into = into.subspan(outcome.bytes);
             if (silence.count() > 0) deadline = dialer->now() + silence;
@@ -108,7 +109,7 @@ struct Client::State {
         const auto& offered = hello.info;
         const bool again = receiver.has_value() && offered.shape == info.shape;
         if (receiver && !again && !options.follows_size)
-            fail(ErrorCode::source_lost, "the stream changed from {} to {}", to_string(info.shape),
+            fail(ErrorCode::source_lost, "the frame format changed from {} to {}", to_string(info.shape),
                  to_string(offered.shape));
         if (again) {
             receiver->restart(hello);
@@ -216,10 +217,10 @@ const ClientOptions& checked(const ClientOptions& options) {
     for (const auto deadline :
          {options.connect_deadline, options.silence_deadline, options.first_pause, options.longest_pause})
         if (deadline <= milliseconds(0) || deadline > std::chrono::hours(1))
-            fail(ErrorCode::usage, "a viewer deadline is {} ms; allowed: 1 ms to 1 h", deadline.count());
+            fail(ErrorCode::usage, "invalid viewer deadline of {} ms; allowed: 1 ms to 1 h", deadline.count());
     const bool for_ever = options.reconnect == milliseconds::max();
     if (!for_ever && (options.reconnect < milliseconds(0) || options.reconnect > std::chrono::hours(24)))
-        fail(ErrorCode::usage, "the time for reconnecting is {} ms; allowed: 0 to 24 h", options.reconnect.count());
+        fail(ErrorCode::usage, "the reconnect time is {} ms; allowed: 0 to 24 h", options.reconnect.count());
     return options;
 }
 

@@ -78,7 +78,7 @@ TEST(CongestionWindow, DoesNotShrinkAfterAnInstantAcknowledgement) {
     EXPECT_EQ(window.room_bytes(now), CongestionWindow::first_bytes);
 }
 
-TEST(CongestionWindow, FillsALongPath) {
+TEST(CongestionWindow, FillsAHighLatencyPath) {
     Network network(2e6, 100ms);
     network.play(3s, 50'000);
     const auto before = network.sent_bytes;
@@ -94,7 +94,7 @@ TEST(CongestionWindow, KeepsTheQueueShortOnASlowNetwork) {
     EXPECT_GT(network.sent_bytes - before, std::size_t{10} * 125'000) << "at least half of what it takes";
 }
 
-TEST(CongestionWindow, LosesLittleRateToLostPackets) {
+TEST(CongestionWindow, ToleratesPacketLoss) {
     Network network(250'000, 50ms);
     network.lose(12);
     network.play(5s, 4'000);
@@ -103,7 +103,7 @@ TEST(CongestionWindow, LosesLittleRateToLostPackets) {
     EXPECT_GT(network.sent_bytes - before, std::size_t{20} * 90'000) << "of 121 kB a second";
 }
 
-TEST(CongestionWindow, FollowsChangesOfTheRate) {
+TEST(CongestionWindow, AdaptsToRateChanges) {
     Network network(5e6, 20ms);
     network.play(5s, 50'000);
     network.set_rate(75'000);

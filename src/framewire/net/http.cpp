@@ -201,11 +201,11 @@ void Site::add(Route route) {
         fail(ErrorCode::internal, "the route '{}' does not begin with /", route.pattern);
     if (!route.handler) fail(ErrorCode::internal, "the route '{}' has no handler", route.pattern);
     if (route.method == Method::head || (route.websocket && route.method != Method::get))
-        fail(ErrorCode::internal, "the route '{}' has a method that routes do not support", route.pattern);
+        fail(ErrorCode::internal, "the route '{}' has an unsupported method", route.pattern);
     for (const auto& other : routes_)
         if (other.method == route.method && other.websocket == route.websocket && other.query == route.query &&
             paths_of(other.pattern) == paths_of(route.pattern))
-            fail(ErrorCode::internal, "the route '{}' is unreachable because of '{}'", route.pattern, other.pattern);
+            fail(ErrorCode::internal, "the route '{}' is shadowed by '{}'", route.pattern, other.pattern);
     routes_.push_back(std::move(route));
 }
 

@@ -288,7 +288,7 @@ bool HttpConnections::make_room(const HttpConnection& newcomer, bool feeds) {
         if (!loser || rank(*http) < rank(*loser)) loser = http;
     }
     if (!loser || (feeds && counts[loser->peer] <= counts[newcomer.peer] + 1)) return false;
-    refusals_.line_of(loser->peer, "{} cut off: too many {} are in progress, most of them from its address",
+    refusals_.line_of(loser->peer, "{} disconnected: too many {} are in progress, most of them from its address",
                       loser->name, feeds ? "feeds" : "requests");
     close(loser);
     return true;
@@ -686,8 +686,8 @@ void HttpConnections::handle(const HttpConnectionPointer& http) {
         if (upgrades && !has_room) throw Refused{503, too_many_requests};
         if (upgrades) return handle_upgrade(http);
         const auto site = handlers_.site();
-        if (!site) throw Refused{503, "this path cannot be requested"};
-        if (!stream_of(it.target.path).empty()) throw Refused{426, "a stream must be requested as a WebSocket"};
+        if (!site) throw Refused{503, "this path is not available"};
+        if (!stream_of(it.target.path).empty()) throw Refused{426, "streams are only available over WebSocket"};
         const auto method = method_of(it.raw.method);
         auto match = site->match(method.value_or(Method::get), it.target.path, it.target.query, false);
         if (match.allowed.empty()) throw Refused{404, "not found"};
@@ -776,8 +776,8 @@ void HttpConnections::take_response(const HttpConnectionPointer& http, const Res
         if (!http->socket) return answer(http, response);
         if (response.feed && !make_room(*http, true)) throw Refused{503, "too many streams and feeds are open"};
         if (response.feed) return begin_feed(http, response.feed);
-        refusals_.line_of(http->peer, "{} refused: its WebSocket got the response {} instead of a feed", http->name,
-                          response.status);
+        refusals_.line_of(http->peer, "{} refused: its WebSocket request was answered with status {} instead of a feed",
+                          http->name, response.status);
     } catch (const Refused& why) {
         if (!http->socket) return refuse(http, why, false);
         refusals_.line_of(http->peer, "{} refused: {}", http->name, why.text);
@@ -793,15 +793,15 @@ void HttpConnections::take_response(const HttpConnectionPointer& http, const Res
 void HttpConnections::handle_upgrade(const HttpConnectionPointer& http) {
     auto& it = *http;
     if (it.raw.method != "GET" || !it.raw.version_1_1 || !it.raw.lists("upgrade", "websocket"))
-        throw Refused{400, "a WebSocket needs a GET request of HTTP/1.1"};
+        throw Refused{400, "a WebSocket requires an HTTP/1.1 GET request"};
     constexpr std::size_t key_length = 24;  // Base64 of 16 bytes (RFC 6455, 4.1)
     if (it.raw.field("sec-websocket-version") != "13" ||
         it.raw.field("sec-websocket-key").value_or("").size() != key_length)
-        throw Refused{400, "a WebSocket needs version 13 and a key"};
+        throw Refused{400, "a WebSocket requires Sec-WebSocket-Version 13 and a valid Sec-WebSocket-Key"};
     admission_.check_origin(it.raw);
     if (auto name = stream_of(it.target.path); !name.empty()) {
         if (!it.raw.lists("sec-websocket-protocol", WebSocketConnection::stream_protocol))
-            throw Refused{400, "a stream's WebSocket needs the subprotocol framewire"};
+            throw Refused{400, "a stream's WebSocket requires the subprotocol framewire"};
         // Access is checked by the viewer's hello.
         return upgrade(http, false, [this, name](const HttpConnectionPointer& open) {
             auto connection = std::move(open->connection);
@@ -810,9 +810,9 @@ void HttpConnections::handle_upgrade(const HttpConnectionPointer& http) {
         });
     }
     const auto site = handlers_.site();
-    if (!site) throw Refused{503, "this path cannot be requested"};
+    if (!site) throw Refused{503, "this path is not available"};
     auto match = site->match(Method::get, it.target.path, it.target.query, true);
-    if (!match.route) throw Refused{404, "this path has no WebSocket"};
+    if (!match.route) throw Refused{404, "there is no WebSocket at this path"};
     admission_.check_access(it.raw, *match.route, it.let_in);
     const bool proven = it.let_in || match.route->access == Access::everybody;
     upgrade(http, true,
@@ -868,7 +868,8 @@ void HttpConnections::take_first_message(const HttpConnectionPointer& http, std:
     if (!http->socket->message_ended()) return read_on(*http);
     const auto token = token_in(std::exchange(http->said, {}));
     if (!token || !admission_.let_in(*token, http->peer, loop_.now())) {
-        refusals_.line_of(http->peer, "{} refused: its WebSocket's first message has a wrong token", http->name);
+        refusals_.line_of(http->peer, "{} refused: the first message on its WebSocket does not contain the right token",
+                          http->name);
         return leave(http);
     }
     http->let_in = true;

@@ -249,7 +249,7 @@ private:
     HandshakeLimiter leaving_;
     int under_way_ = 0, feeds_ = 0;
     bool closed_ = false;
-    LimitedLog refusals_{LogLevel::info, "HTTP requests refused"};
+    LimitedLog refusals_{LogLevel::info, "refused HTTP requests"};
     LimitedLog trouble_{LogLevel::error, "problems while answering HTTP requests"};
     std::shared_ptr<HttpConnections*> self_;  // expires with this object; tasks posted by other threads check it
     Handlers handlers_;                       // last, because its threads use the other members

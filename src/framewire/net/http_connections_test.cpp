@@ -93,7 +93,7 @@ TEST(Feeds, SendEveryPartToAllClients) {
     EXPECT_EQ(server.client().ask("HEAD /feed").status, 200);
 }
 
-TEST(Feeds, SendSlowClientsTheNewestPart) {
+TEST(Feeds, SkipToTheNewestPartForSlowClients) {
     Served server;
     FedSite fed(server, {.newest_only = true});
     HttpClient slow(testing::RawConnection::connect(server.listener.address().port, 4096));
@@ -120,7 +120,7 @@ TEST(Feeds, DisconnectStuckClients) {
     EXPECT_TRUE(good.hear_until("<still here>"));
 }
 
-TEST(Feeds, DisconnectStuckClientsWithoutNewParts) {
+TEST(Feeds, DisconnectStuckClientsEvenWithoutNewParts) {
     auto options = on_any_port();
     options.write_deadline = 300ms;
     options.keep_alive = 100ms;
@@ -133,7 +133,7 @@ TEST(Feeds, DisconnectStuckClientsWithoutNewParts) {
     pictures.wait_for(0);
 }
 
-TEST(Feeds, GoToWebSocketsWithTheToken) {
+TEST(Feeds, RequireTheTokenOnWebSockets) {
     auto options = on_any_port();
     options.token = "correct-horse-battery";
     options.write_deadline = 500ms;  // for a client that was sent the end and does not close
@@ -182,7 +182,7 @@ using testing::TestStream;
 
 const std::string json_type = "Content-Type: application/json\r\n";
 
-TEST(HttpConnections, ReceiveErrorsForInvalidRequests) {
+TEST(HttpConnections, RejectInvalidRequests) {
     Served server;
     const auto status = [&](const std::string& text) {
         auto client = server.client();
@@ -219,7 +219,7 @@ TEST(HttpConnections, ReceiveErrorsForInvalidRequests) {
     EXPECT_EQ(status("GET /" + std::string(3'000, 'x') + " HTTP/1.1\r\nHost: localhost\r\n\r\n"), 400);
 }
 
-TEST(HttpConnections, ReceiveTheAllowedMethods) {
+TEST(HttpConnections, ListTheAllowedMethodsInA405) {
     Served server;
     auto client = server.client();
     const auto answer = client.ask("DELETE /cameras/door");
@@ -230,7 +230,7 @@ TEST(HttpConnections, ReceiveTheAllowedMethods) {
     EXPECT_EQ(client.ask("OPTIONS /none").status, 404);
 }
 
-TEST(HttpConnections, ReceiveHandlerErrors) {
+TEST(HttpConnections, MapHandlerErrorsToStatusCodes) {
     Served server;
     auto client = server.client();
     EXPECT_EQ(client.ask("GET /broken/usage").body, R"({"error":{"status":400,"text":"a \"bad\" value"}})");
@@ -239,7 +239,7 @@ TEST(HttpConnections, ReceiveHandlerErrors) {
     EXPECT_EQ(client.ask("GET /broken/else").status, 500);
 }
 
-TEST(HttpConnections, MustNameThisServerAsHost) {
+TEST(HttpConnections, RejectUnknownHosts) {
     auto options = on_any_port();
     options.allowed_hosts = {"Camera.Example"};
     Served server(options);
@@ -260,7 +260,7 @@ TEST(HttpConnections, MustNameThisServerAsHost) {
     EXPECT_EQ(status("Host: user@localhost\r\n"), 421);
 }
 
-TEST(HttpConnections, CannotChangeAnythingFromOtherOrigins) {
+TEST(HttpConnections, RejectCrossOriginWrites) {
     Served server;
     const auto status = [&](const std::string& fields) {
         return server.client().ask("PUT /cameras/a", "Content-Length: 2\r\n" + fields, "{}").status;
@@ -281,7 +281,7 @@ TEST(HttpConnections, CannotChangeAnythingFromOtherOrigins) {
     EXPECT_EQ(status("Content-Type: application/jsonp\r\n"), 415);
 }
 
-TEST(HttpConnections, NeedTheTokenIfThereIsOne) {
+TEST(HttpConnections, RequireTheTokenIfOneIsSet) {
     auto options = on_any_port();
     options.token = "correct-horse-battery";
     Served server(options);
@@ -324,7 +324,7 @@ TEST(HttpConnections, NeedTheTokenIfThereIsOne) {
 }
 
 // A page that stays open while the server's token changes repeats the old token.
-TEST(HttpConnections, MayRepeatAnOutdatedToken) {
+TEST(HttpConnections, AreNotLockedOutByAnOutdatedToken) {
     auto options = on_any_port();
     options.token = "correct-horse-battery";
     Served server(options);
@@ -334,7 +334,7 @@ TEST(HttpConnections, MayRepeatAnOutdatedToken) {
     EXPECT_EQ(client.ask("GET /", "Authorization: Bearer correct-horse-battery\r\n").status, 200);
 }
 
-TEST(HttpConnections, AreDistinguishedBehindATrustedProxy) {
+TEST(HttpConnections, DistinguishClientsBehindATrustedProxy) {
     auto options = on_any_port();
     options.token = "correct-horse-battery";
     options.trusted_proxies = {"127.0.0.1"};
@@ -363,7 +363,7 @@ TEST(HttpConnections, AreDistinguishedBehindATrustedProxy) {
     EXPECT_EQ(reported.status, 429) << "as a client that failed too often";
 }
 
-TEST(HttpConnections, BehindAnUntrustedProxyAreLoggedWithAdvice) {
+TEST(HttpConnections, LogAdviceForAnUntrustedProxy) {
     const kit::CapturedLog log;
     auto options = on_any_port();
     options.token = "correct-horse-battery";
@@ -375,7 +375,7 @@ TEST(HttpConnections, BehindAnUntrustedProxyAreLoggedWithAdvice) {
 }
 
 // Load balancers send such requests to check a server's health.
-TEST(HttpConnections, WithHttp10NeedNoHost) {
+TEST(HttpConnections, DoNotRequireAHostInHttp10) {
     Served server;
     const auto status = [&](const std::string& request) {
         auto client = server.client();
@@ -390,7 +390,7 @@ TEST(HttpConnections, WithHttp10NeedNoHost) {
     EXPECT_EQ(status("PUT /cameras/a HTTP/1.0\r\nOrigin: http://evil.example\r\nContent-Length: 0\r\n"), 403);
 }
 
-TEST(HttpConnections, ReceiveNoServerPaths) {
+TEST(HttpConnections, DoNotRevealServerPathsInErrors) {
     const kit::CapturedLog log;
     Served server;
     auto site = std::make_shared<http::Site>();
@@ -413,7 +413,7 @@ TEST(HttpConnections, ReceiveNoServerPaths) {
         EXPECT_NE(log.text().find(whole), std::string::npos) << whole << log.text();
 }
 
-TEST(HttpConnections, ReceiveSecurityHeaders) {
+TEST(HttpConnections, SendSecurityHeaders) {
     Served server;
     auto client = server.client();
     for (const auto* path : {"GET /", "GET /none", "PUT /"}) {
@@ -459,7 +459,7 @@ using testing::said;
 using testing::Served;
 using testing::TestStream;
 
-TEST(HttpConnections, CanReuseTheirConnection) {
+TEST(HttpConnections, SupportKeepAlive) {
     Served server;
     auto client = server.client();
     auto answer = client.ask("GET /");
@@ -479,7 +479,7 @@ TEST(HttpConnections, CanReuseTheirConnection) {
     EXPECT_TRUE(client.closed());
 }
 
-TEST(HttpConnections, ReceivePipelinedResponsesInOrder) {
+TEST(HttpConnections, AnswerPipelinedRequestsInOrder) {
     Served server;
     auto client = server.client();
     std::string all;
@@ -488,7 +488,7 @@ TEST(HttpConnections, ReceivePipelinedResponsesInOrder) {
     for (int i = 0; i < 20; ++i) EXPECT_EQ(client.answer().body, "camera " + std::to_string(i));
 }
 
-TEST(HttpConnections, HaveDeadlines) {
+TEST(HttpConnections, TimeOutWhenSlowOrIdle) {
     auto options = on_any_port();
     options.request_deadline = 300ms;
     options.idle_deadline = 600ms;
@@ -506,7 +506,7 @@ TEST(HttpConnections, HaveDeadlines) {
     EXPECT_TRUE(idle.closed());
 }
 
-TEST(HttpConnections, GiveWaitingPlacesToNewerConnections) {
+TEST(HttpConnections, EvictTheOldestPendingConnection) {
     auto options = on_any_port();
     options.greeting_limit = 4;
     Served server(options);
@@ -524,7 +524,7 @@ TEST(HttpConnections, GiveWaitingPlacesToNewerConnections) {
     EXPECT_EQ(Client(served.address()).info().source, "a test");
 }
 
-TEST(HttpConnections, AreRefusedIfTooManyRequestsAreInProgress) {
+TEST(HttpConnections, RefuseRequestsAboveTheLimit) {
     auto options = on_any_port();
     options.requests_limit = 2;
     Served server(options);
@@ -564,7 +564,7 @@ HttpClient client_from(const Served& server, std::uint8_t from, int receive_buff
 
 // One peer without a token opens WebSockets but never sends a first message. Another one sends requests but never reads
 // the responses.
-TEST(HttpConnections, ThatAreSlowDoNotExcludeOthers) {
+TEST(HttpConnections, SlowClientsDoNotExcludeOthers) {
     auto options = on_any_port();
     options.token = "correct-horse-battery";
     options.requests_limit = 8;
@@ -605,7 +605,7 @@ TEST(HttpConnections, ThatAreSlowDoNotExcludeOthers) {
     server.listener.set_site(nullptr);
 }
 
-TEST(HttpConnections, OfOnePeerLeaveFeedsForOthers) {
+TEST(HttpConnections, OnePeerCannotOccupyAllFeeds) {
     auto options = on_any_port();
     options.requests_limit = 8;  // allows six feeds
     Served server(options);
@@ -634,7 +634,7 @@ TEST(HttpConnections, OfOnePeerLeaveFeedsForOthers) {
     server.listener.set_site(nullptr);
 }
 
-TEST(HttpConnections, TakeTurnsAtHandlers) {
+TEST(HttpConnections, ShareHandlersFairlyBetweenPeers) {
     auto options = on_any_port();
     options.requests_limit = 12;  // allows nine requests per peer
     Served server(options);
@@ -678,7 +678,7 @@ TEST(HttpConnections, TakeTurnsAtHandlers) {
     server.listener.set_site(nullptr);
 }
 
-TEST(HttpConnections, ThatDoNotCloseAreLimited) {
+TEST(HttpConnections, LimitConnectionsThatDoNotClose) {
     auto options = on_any_port();
     options.greeting_limit = 8;  // so at most four connections may be closing
     options.write_deadline = 1h;
@@ -693,7 +693,7 @@ TEST(HttpConnections, ThatDoNotCloseAreLimited) {
     EXPECT_TRUE(eventually([&] { return is_cut_off(all[1]); }));
 }
 
-TEST(HttpConnections, CanUseABasePath) {
+TEST(HttpConnections, SupportABasePath) {
     auto options = on_any_port();
     options.base_path = "/home/cams";
     Served server(options);

@@ -77,7 +77,7 @@ std::optional<std::string> token_of(const RawRequest& request) {
         if (const auto plain = scheme == "basic" ? from_base64(rest) : std::nullopt)
             if (const auto colon = plain->find(':'); colon != plain->npos) return plain->substr(colon + 1);
     }
-    throw Refused{401, "Authorization must be 'Bearer TOKEN', or Basic with the token as password"};
+    throw Refused{401, "Authorization must be 'Bearer TOKEN', or Basic with the token as the password"};
 }
 
 }  // namespace
@@ -95,15 +95,15 @@ void Admission::check_host(const RawRequest& request) const {
     // HTTP/1.1 requires Host (RFC 9112, 3.2). Health checks of load balancers in HTTP/1.0 do not send it.
     if (!request.version_1_1 && request.count("host") == 0) return;
     const auto text = request.field("host");
-    if (!text) throw Refused{400, "it has no Host header, or several"};
+    if (!text) throw Refused{400, "the request must have exactly one Host header"};
     std::string host;
     try {
         host = lower_case(host_of(*text));
     } catch (const Error&) {
-        throw Refused{400, "its Host header is invalid"};
+        throw Refused{400, "the Host header is invalid"};
     }
     if (!numeric(host) && std::ranges::find(rules_.hosts, host) == rules_.hosts.end())
-        throw Refused{421, fmt::format("the name '{}' is not allowed (serve --allow-host NAME)", host)};
+        throw Refused{421, fmt::format("the host name '{}' is not allowed (serve --allow-host NAME)", host)};
 }
 
 // The lockout is checked first, so a locked-out peer learns nothing about its token.
@@ -125,19 +125,19 @@ void Admission::check_origin(const RawRequest& request) const {
     // Fetch Metadata: current browsers say where a request comes from.
     const auto site = request.field("sec-fetch-site");
     if (site && lower_case(*site) == "cross-site")
-        throw Refused{403, "the request comes from a page of another server"};
+        throw Refused{403, "the request comes from a page on another server"};
     // Programs other than browsers send no Origin.
     if (request.count("origin") == 0) return;
     const auto origin = request.field("origin"), host = request.field("host");
     const auto own = lower_case(host.value_or("")), from = lower_case(origin.value_or(""));
     // https is also valid without TLS here, because a reverse proxy may terminate TLS.
     if (from == "https://" + own || (!rules_.tls && from == "http://" + own)) return;
-    throw Refused{403, "the request comes from a page of another server"};
+    throw Refused{403, "the request comes from a page on another server"};
 }
 
 void Admission::check_access(const RawRequest& request, const Route& route, bool let_in) const {
     // A WebSocket may send its token in the first message, because browsers cannot add header fields to it.
-    if (route.access != Access::everybody && !let_in && !route.websocket) throw Refused{401, "a token is needed"};
+    if (route.access != Access::everybody && !let_in && !route.websocket) throw Refused{401, "a token is required"};
     if (route.access == Access::control || route.websocket) check_origin(request);
     if (route.access != Access::control || route.method == Method::get) return;
     // A page of another origin cannot send this type without a CORS preflight, which this server never approves.
@@ -216,10 +216,10 @@ struct RequestReader::State {
     void check_header() const {
         const auto& fields = parser->get();
         if (fields.count("Transfer-Encoding") > 0)
-            throw Refused{400, "a body needs a Content-Length; Transfer-Encoding is not supported"};
+            throw Refused{400, "a body requires a Content-Length; Transfer-Encoding is not supported"};
         const auto length = fields["Content-Length"];
         if (fields.count("Content-Length") > 1 || length.find_first_not_of("0123456789") != length.npos)
-            throw Refused{400, "its Content-Length is not a single number"};
+            throw Refused{400, "the Content-Length is not a single number"};
     }
 
     std::optional<Parser> parser;
@@ -264,7 +264,7 @@ int digit_of(char c) {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
     if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    throw Refused{400, "the path has a % without two hexadecimal digits"};
+    throw Refused{400, "the path contains a % that is not followed by two hexadecimal digits"};
 }
 
 // Decodes percent-encoding (RFC 3986, 2.1).
@@ -275,7 +275,7 @@ std::string decoded(std::string_view text) {
             plain += text[i];
             continue;
         }
-        if (i + 2 >= text.size()) throw Refused{400, "the path ends within a % escape"};
+        if (i + 2 >= text.size()) throw Refused{400, "the path ends in the middle of a % escape"};
         plain += static_cast<char>(16 * digit_of(text[i + 1]) + digit_of(text[i + 2]));
         i += 2;
     }
@@ -291,9 +291,9 @@ std::string path_of(std::string_view text) {
     for (std::size_t begin = 1; begin <= text.size();) {
         const auto end = std::min(text.find('/', begin), text.size());
         const auto part = decoded(text.substr(begin, end - begin));
-        if (part.empty() && end < text.size()) throw Refused{400, "the path has an empty segment"};
+        if (part.empty() && end < text.size()) throw Refused{400, "the path contains an empty segment"};
         if (part == "." || part == ".." || part.find_first_of("/\\") != part.npos)
-            throw Refused{400, "the path has a segment that is not allowed"};
+            throw Refused{400, "the path contains a segment that is not allowed"};
         path += "/" + part;
         begin = end + 1;
     }
@@ -304,7 +304,7 @@ std::string path_of(std::string_view text) {
 
 Target parse_target(std::string_view text) {
     if (text.size() > most_bytes) throw Refused{400, fmt::format("the path is longer than {} bytes", most_bytes)};
-    if (text.find('#') != text.npos) throw Refused{400, "the path has a #"};
+    if (text.find('#') != text.npos) throw Refused{400, "the path contains a #"};
     const auto question = std::min(text.find('?'), text.size());
     Target target{path_of(text.substr(0, question))};
     for (auto rest = text.substr(std::min(question + 1, text.size())); !rest.empty();) {
@@ -314,7 +314,7 @@ Target parse_target(std::string_view text) {
         if (pair.empty()) continue;
         const auto equals = std::min(pair.find('='), pair.size());
         target.query.emplace(decoded(pair.substr(0, equals)), decoded(pair.substr(std::min(equals + 1, pair.size()))));
-        if (target.query.size() > most_query_names) throw Refused{400, "the query has too many names"};
+        if (target.query.size() > most_query_names) throw Refused{400, "the query has too many parameters"};
     }
     return target;
 }

@@ -7,7 +7,7 @@
 namespace framewire::net::http {
 namespace {
 
-TEST(Target, IsDecodedOnce) {
+TEST(Target, IsPercentDecodedOnce) {
     EXPECT_EQ(parse_target("/").path, "/");
     EXPECT_EQ(parse_target("/api/cameras").path, "/api/cameras");
     EXPECT_EQ(parse_target("/door/").path, "/door/");

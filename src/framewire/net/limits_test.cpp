@@ -11,7 +11,7 @@ namespace {
 
 std::string peer(int number) { return "192.0.2." + std::to_string(number); }
 
-TEST(HandshakeLimiter, EvictsTheOldestOfAPeerAtItsLimit) {
+TEST(HandshakeLimiter, EvictsTheOldestConnectionOfAPeerAtItsLimit) {
     HandshakeLimiter places(10, 3);
     EXPECT_FALSE(places.enter(1, peer(2)));
     for (const HandshakeLimiter::Number number : {2, 3, 4}) EXPECT_FALSE(places.enter(number, peer(1)));
@@ -26,7 +26,7 @@ TEST(HandshakeLimiter, EvictsTheOldestOfAPeerAtItsLimit) {
     places.leave(99);  // has no place
 }
 
-TEST(HandshakeLimiter, EvictsTheOldestOfThePeerWithTheMost) {
+TEST(HandshakeLimiter, EvictsTheOldestConnectionOfTheBusiestPeer) {
     HandshakeLimiter places(6, 4);
     EXPECT_FALSE(places.enter(1, peer(1)));
     for (const HandshakeLimiter::Number number : {2, 3}) EXPECT_FALSE(places.enter(number, peer(2)));

@@ -28,12 +28,12 @@ Receiver::Outcome Receiver::take(MessageType type, ByteSpan payload) {
         case MessageType::end: return Outcome::ended;
         case MessageType::picture: return take_picture(payload);
         case MessageType::changes: return take_changes(payload);
-        case MessageType::hello: fail(ErrorCode::source_lost, "the server sends a second hello");
+        case MessageType::hello: fail(ErrorCode::source_lost, "the server sent a second hello");
         case MessageType::error: {
             const auto error = read_error(payload);
             fail(ErrorCode::source_lost, "the server says: {}", error.text);
         }
-        default: fail(ErrorCode::source_lost, "a message has the unknown type {}", static_cast<int>(type));
+        default: fail(ErrorCode::source_lost, "unknown message type {}", static_cast<int>(type));
     }
 }
 
@@ -41,8 +41,8 @@ Receiver::Outcome Receiver::take(MessageType type, ByteSpan payload) {
 StateHeader Receiver::read_front(ByteSpan& payload) {
     const auto next = read_state(payload, picture_.shape(), latest_objects_);
     if (next.threshold > greatest_threshold_)
-        fail(ErrorCode::source_lost, "the server sends a state with bound {} in a stream with bound {}", next.threshold,
-             greatest_threshold_);
+        fail(ErrorCode::source_lost, "the server sent a state with threshold {}; the stream's limit is {}",
+             next.threshold, greatest_threshold_);
     return next;
 }
 
@@ -50,9 +50,9 @@ StateHeader Receiver::read_front(ByteSpan& payload) {
 Receiver::Outcome Receiver::take_picture(ByteSpan payload) {
     auto next = read_front(payload);
     if (follows_ && next.version < latest_.version)
-        fail(ErrorCode::source_lost, "the server goes back from version {} to {}", latest_.version, next.version);
+        fail(ErrorCode::source_lost, "the server went back from version {} to {}", latest_.version, next.version);
     next.withdraws = true;  // keyframes are how a server withdraws its older states
-    if (next.partial) fail(ErrorCode::source_lost, "the server sends a complete keyframe marked as partial");
+    if (next.partial) fail(ErrorCode::source_lost, "the server sent a complete keyframe that is marked as partial");
     unpacker_.apply_picture(payload, picture_.view());
     ++counts_.keyframes;
     return move_on(next, codec::BlockSet(versions_.size(), 1));
@@ -63,13 +63,13 @@ Receiver::Outcome Receiver::take_changes(ByteSpan payload) {
     const auto next = read_front(payload);
     const bool alone = !payload.empty() && payload[0] == static_cast<std::uint8_t>(codec::PackedHead::Kind::blocks);
     if (!alone && !follows_)
-        fail(ErrorCode::source_lost, "the server begins with the delta frame of version {} instead of a keyframe",
+        fail(ErrorCode::source_lost, "the server began with the delta frame of version {} instead of a keyframe",
              next.version);
     if (!alone && (resumes_ || next.version != latest_.version + 1))
-        fail(ErrorCode::source_lost, "the server sends the delta frame of version {}, but the viewer has version {}",
+        fail(ErrorCode::source_lost, "the server sent the delta frame of version {}, but the viewer has version {}",
              next.version, latest_.version);
     if (follows_ && next.version < latest_.version)
-        fail(ErrorCode::source_lost, "the server goes back from version {} to {}", latest_.version, next.version);
+        fail(ErrorCode::source_lost, "the server went back from version {} to {}", latest_.version, next.version);
     keep_shown(next.partial);
     unpacker_.apply_changes(payload, picture_.view());
     counts_.changed_bytes += unpacker_.last_count();
@@ -104,7 +104,7 @@ Receiver::Outcome Receiver::move_on(const StateHeader& next, const codec::BlockS
         coming_[block] |= blocks[block];
     }
     if (!next.partial && !whole_ && std::find(versions_.begin(), versions_.end(), std::uint64_t{0}) != versions_.end())
-        fail(ErrorCode::source_lost, "the server declares version {} complete, but some of its blocks were never sent",
+        fail(ErrorCode::source_lost, "the server declared version {} complete, but some of its blocks were never sent",
              next.version);
     // Versions that passed between two connections were not skipped by this viewer.
     const bool counts_skipped = whole_ && !connection_is_new_;

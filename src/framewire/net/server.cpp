@@ -51,18 +51,18 @@ namespace {
 // Returns the options if they are valid, and throws Error{usage} otherwise.
 ListenerOptions checked(ListenerOptions options) {
     if (options.viewers_limit < 1 || options.viewers_limit > 10'000)
-        fail(ErrorCode::usage, "the limit is {} viewers; allowed: 1 to 10000", options.viewers_limit);
+        fail(ErrorCode::usage, "the viewer limit is {}; allowed: 1 to 10000", options.viewers_limit);
     validate_base_path(options.base_path);
     if (!options.token.empty()) validate_token(options.token, "the server's options");
     for (const int limit : {options.greeting_limit, options.greeting_limit_per_peer})
         if (limit < 1 || limit > 10'000)
-            fail(ErrorCode::usage, "the limit is {} pending connections; allowed: 1 to 10000", limit);
+            fail(ErrorCode::usage, "the limit on pending connections is {}; allowed: 1 to 10000", limit);
     if (options.requests_limit < 1 || options.requests_limit > 10'000)
-        fail(ErrorCode::usage, "the limit is {} HTTP requests; allowed: 1 to 10000", options.requests_limit);
+        fail(ErrorCode::usage, "the limit on HTTP requests is {}; allowed: 1 to 10000", options.requests_limit);
     for (const auto deadline : {options.lookup_deadline, options.handshake_deadline, options.write_deadline,
                                 options.keep_alive, options.request_deadline, options.idle_deadline})
         if (deadline <= std::chrono::milliseconds(0) || deadline > std::chrono::hours(1))
-            fail(ErrorCode::usage, "a server deadline is {} ms; allowed: 1 ms to 1 h", deadline.count());
+            fail(ErrorCode::usage, "invalid server deadline of {} ms; allowed: 1 ms to 1 h", deadline.count());
     return options;
 }
 
@@ -131,7 +131,7 @@ struct Listener::State {
                            }) {
         // Checked after the acceptor resolved `listen`, because a name may resolve to a public address.
         if (!acceptor.loopback() && options.token.empty() && !options.open)
-            fail(ErrorCode::usage, "listening on {}, which other machines can reach, needs a token",
+            fail(ErrorCode::usage, "listening on {}, which other machines can reach, requires a token",
                  to_string(options.listen));
         if (options.tls) tls.emplace(*options.tls, [this](std::function<void()> task) { loop.post(std::move(task)); });
         acceptor.start([this](ConnectionPointer connection) { take(std::move(connection)); });

@@ -151,7 +151,7 @@ void PendingConnections::take_header(const PendingPointer& pending) {
     const ByteSpan front(pending->hello);
     pending->version = read_viewer_preamble(front.first(preamble_bytes));
     const auto header = read_viewer_header(front.subspan(preamble_bytes));
-    if (header.type != MessageType::hello) fail(ErrorCode::source_lost, "the viewer does not start with a hello");
+    if (header.type != MessageType::hello) fail(ErrorCode::source_lost, "the viewer's first message is not a hello");
     pending->front_heard = true;
     pending->heard_bytes = 0;
     pending->hello.resize(header.length_bytes);
@@ -274,12 +274,12 @@ std::optional<ServerError> Sessions::admit(const ViewerHello& hello, ConnectionP
     if (stream.ending) return ServerError{Refusal::no_such_stream, "the stream has ended"};
     if (viewers_.count() >= static_cast<std::size_t>(limits_.viewers) && !viewers_.make_room(connection->peer()))
         return ServerError{Refusal::too_many_viewers,
-                           fmt::format("{} viewers are connected already, which is the limit", limits_.viewers)};
+                           fmt::format("the limit of {} viewers has been reached", limits_.viewers)};
     viewers_.come(stream, std::move(connection), hello);
     return std::nullopt;
 }
 
-// Returns for example "there is 'yard'" or "there are 'garden', 'yard' and 3 more".
+// Returns for example "available: 'yard'" or "available: 'garden', 'yard' and 3 more".
 std::string Sessions::names() const {
     std::string reported;
     int count = 0, left_out = 0;
@@ -291,9 +291,9 @@ std::string Sessions::names() const {
         }
         reported += fmt::format("{}'{}'", count++ > 0 ? ", " : "", name);
     }
-    if (count == 0) return "there is none";
+    if (count == 0) return "available: none";
     if (left_out > 0) reported += fmt::format(" and {} more", left_out);
-    return (count + left_out == 1 ? "there is " : "there are ") + reported;
+    return "available: " + reported;
 }
 
 void Sessions::check_deadlines() {

@@ -86,7 +86,7 @@ private:
     HandshakeLimiter pending_limiter_, farewells_;
     Gate gate_;
     std::array<std::uint8_t, 4096> discarded_{};  // read buffer for all refused connections
-    LimitedLog refusals_{LogLevel::info, "connections refused"};
+    LimitedLog refusals_{LogLevel::info, "refused connections"};
 };
 
 /// Runs the stream protocol on all connections of a server, over any transport: first as pending connections, then as

@@ -110,7 +110,8 @@ struct StreamState::State {
     // Returns the threshold of a frame. Throws if it exceeds the stream's.
     int allowed(std::optional<int> of_frame) const {
         if (of_frame && (*of_frame < 0 || *of_frame > info.threshold))
-            fail(ErrorCode::usage, "the frame's threshold is {}, but the stream's is {}", *of_frame, info.threshold);
+            fail(ErrorCode::usage, "the frame's threshold is {}; allowed in this stream: 0 to {}", *of_frame,
+                 info.threshold);
         return of_frame.value_or(info.threshold);
     }
 
@@ -211,7 +212,7 @@ std::size_t StreamState::blocks() const { return state_->changed.size(); }
 void StreamState::start(HostView<const std::uint8_t> picture, const FrameTime& time, std::span<const Component> objects,
                         std::span<const std::uint8_t> packed, std::optional<int> threshold) {
     auto& state = *state_;
-    validate(picture, state.info.shape, "the keyframe to start a stream with");
+    validate(picture, state.info.shape, "the first keyframe of a stream");
     const int within = state.allowed(threshold);
     const std::lock_guard lock(state.mutex);
     framewire::copy(picture, state.reference.view());
@@ -241,7 +242,8 @@ void StreamState::advance(const codec::ChangesView<MemorySpace::host>& changes, 
     StateHeader header;
     {
         const std::lock_guard lock(state.mutex);
-        if (state.newest.version == 0) fail(ErrorCode::internal, "a delta frame of a stream that was not started");
+        if (state.newest.version == 0)
+            fail(ErrorCode::internal, "a delta frame was added to a stream that has not been started");
         try {
             state.decoder.decode(changes, state.reference.view());
         } catch (const Error& error) {
@@ -283,7 +285,8 @@ void StreamState::advance(HostView<const std::uint8_t> picture, std::span<const 
     const int within = state.allowed(threshold);
     const auto blocks = packed.empty() ? codec::BlockSet(state.changed.size(), 1) : blocks_of(packed, state.info.shape);
     const std::lock_guard lock(state.mutex);
-    if (state.newest.version == 0) fail(ErrorCode::internal, "a delta frame of a stream that was not started");
+    if (state.newest.version == 0)
+        fail(ErrorCode::internal, "a delta frame was added to a stream that has not been started");
     state.copy_blocks(picture, blocks);
     state.move_on(time, objects, within);
     state.mark_changed(blocks);
@@ -303,7 +306,7 @@ void StreamState::advance_blocks(HostView<const std::uint8_t> picture, const cod
         fail(ErrorCode::usage, "the state has {} blocks, but its frame has {}", blocks.size(), state.changed.size());
     const int within = state.allowed(threshold);
     const std::lock_guard lock(state.mutex);
-    if (state.newest.version == 0) fail(ErrorCode::internal, "a state of a stream that was not started");
+    if (state.newest.version == 0) fail(ErrorCode::internal, "a state was added to a stream that has not been started");
     state.copy_blocks(picture, blocks);
     state.move_on(time, objects, within);
     state.mark_changed(blocks);

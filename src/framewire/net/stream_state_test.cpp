@@ -38,7 +38,7 @@ void bring_up_to_date(StreamState& state, Receiver& receiver) {
     for (const auto& delta_frame : delta_frames) deliver(*delta_frame.bytes, receiver);
 }
 
-TEST(StreamState, ObjectsBelongToTheState) {
+TEST(StreamState, EachStateHasItsOwnObjects) {
     const StreamInfo info{{1, 4, 4, 1}, codec::Mode::exact, 20, {30, 1}, "a test"};
     StreamState state(info, kit::executor(Backend::cpu));
     Receiver follower(hello_of(state)), late(hello_of(state));
@@ -111,7 +111,7 @@ TEST(StreamState, AcceptsPackedDeltaFrames) {
 }
 
 // Feeds delta frames that are already packed, each with the picture to which it leads.
-TEST(StreamState, AcceptsPicturesWithTheirDeltaFrames) {
+TEST(StreamState, AcceptsPackedDeltaFramesWithTheirPictures) {
     const Shape shape{1, 60, 80, 3};
     TestStream scene(shape);
     StreamState state({shape, codec::Mode::bounded, 20, {30, 1}, "a test"}, kit::executor(Backend::cpu));
@@ -150,7 +150,7 @@ TEST(StreamState, AcceptsPicturesWithTheirDeltaFrames) {
 }
 
 // The hello announces the greatest threshold, and each state its own, also to late viewers.
-TEST(StreamState, ViewersKnowTheCurrentThreshold) {
+TEST(StreamState, ViewersReceiveTheCurrentThreshold) {
     const Shape shape{1, 60, 80, 3};
     TestStream scene(shape, codec::Mode::exact, 40);
     const StreamInfo info{shape, codec::Mode::exact, 64, {30, 1}, "a test"};
@@ -192,7 +192,7 @@ TEST(StreamState, ViewersKnowTheCurrentThreshold) {
 }
 
 // A server must not exceed the threshold of its hello.
-TEST(Receiver, RejectsAThresholdAboveTheHellos) {
+TEST(Receiver, RejectsAThresholdAboveThatOfTheHello) {
     TestStream stream;
     stream.state.attach();
     stream.step();
@@ -257,7 +257,7 @@ TEST(StreamState, ViewerFarBehindGetsAKeyframe) {
     EXPECT_EQ(viewer.counts().skipped, StreamState::delta_frames_kept);
 }
 
-TEST(StreamState, DeltaFramesNeverExceedAKeyframe) {
+TEST(StreamState, DeltaFrameSequencesAreSmallerThanAKeyframe) {
     TestStream stream({1, 60, 80, 3}, codec::Mode::lossless);  // noise in every delta frame
     Receiver viewer(hello_of(stream.state));
     stream.state.attach();
@@ -315,7 +315,7 @@ TEST(StreamState, WithdrawnVersionsAreNotSent) {
     EXPECT_FALSE(viewer.state().withdraws);
 }
 
-TEST(StreamState, EndsOnce) {
+TEST(StreamState, FinishEndsTheStream) {
     TestStream stream;
     stream.state.attach();
     stream.step();
@@ -325,7 +325,7 @@ TEST(StreamState, EndsOnce) {
     EXPECT_TRUE(stream.state.delta_frames(1).empty());
 }
 
-TEST(StreamState, RejectsChangesThatDoNotFit) {
+TEST(StreamState, RejectsInvalidChanges) {
     TestStream stream;
     codec::HostChanges changes(stream.state.info().shape);
     changes.view().summaries[0] = {1, 0, 0};
@@ -453,7 +453,7 @@ TEST(Receiver, KeepsThePictureWhileTheNextStateIsIncomplete) {
     EXPECT_THROW(deliver(*PinnedState(*whole, missing, false).next_message(1, missing), late), Error);
 }
 
-TEST(Receiver, NewConnectionMayRestartItsVersions) {
+TEST(Receiver, VersionsMayRestartOnANewConnection) {
     TestStream stream;
     stream.state.attach();
     stream.step();
@@ -508,7 +508,7 @@ TEST(Receiver, SurvivesEveryCorruptByte) {
     try_broken(*delta_frame.bytes, true);
 }
 
-TEST(ControlRequests, AnswersOfOtherViewersAreNotItsOwn) {
+TEST(ControlRequests, UnsolicitedAnswersDoNotCompleteARequest) {
     ControlRequests requests;
     for (const auto* text : {"a", "b", "c"}) requests.request(text);
     EXPECT_EQ(requests.next(), "a");

@@ -20,7 +20,7 @@ using testing::expect_code;
 using testing::on_any_port;
 using testing::TestStream;
 
-TEST(Server, ListensOnIpv6AndNames) {
+TEST(Server, ListensOnIpv6AddressesAndHostNames) {
     TestStream stream;
     stream.step();
     for (const char* host : {"::1", "localhost"}) {
@@ -64,10 +64,11 @@ TEST(Server, ReportsWhyItCannotListen) {
     expect_code(ErrorCode::config, "cannot listen on 192.0.2.1:0", [&] { Server second(stream.state, options); });
     options = on_any_port();
     options.viewers_limit = 0;
-    expect_code(ErrorCode::usage, "the limit is 0 viewers", [&] { Server second(stream.state, options); });
+    expect_code(ErrorCode::usage, "the viewer limit is 0", [&] { Server second(stream.state, options); });
     options = on_any_port();
     options.greeting_limit_per_peer = 0;
-    expect_code(ErrorCode::usage, "the limit is 0 pending connections", [&] { Server second(stream.state, options); });
+    expect_code(ErrorCode::usage, "the limit on pending connections is 0",
+                [&] { Server second(stream.state, options); });
     options = on_any_port();
     options.stream = "a/b";
     expect_code(ErrorCode::usage, "a/b", [&] { Server second(stream.state, options); });
@@ -83,14 +84,14 @@ TEST(NameLookup, ReturnsNumericAddressesUnchanged) {
     EXPECT_EQ(blocked.asked(), 0);
 }
 
-TEST(NameLookup, FindsLoopback) {
+TEST(NameLookup, ResolvesLocalhost) {
     const auto found = NameLookup("localhost", system_lookup).addresses(Clock::now() + 1min, {});
     ASSERT_TRUE(found);
     EXPECT_FALSE(found->empty());
     for (const auto& address : *found) EXPECT_TRUE(address == "127.0.0.1" || address == "::1") << address;
 }
 
-TEST(NameLookup, ReportsWhyThereIsNoAddress) {
+TEST(NameLookup, ReportsWhyALookupFailed) {
     const auto problem = [](HostLookup lookup) -> std::string {
         try {
             NameLookup("camera.test", std::move(lookup)).addresses(Clock::now() + 1min, {});

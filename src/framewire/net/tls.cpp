@@ -51,7 +51,7 @@ public:
             case TlsProblem::flood: return "too many TLS records without data";
         }
         const char* reason = ERR_reason_error_string(static_cast<unsigned long>(code));
-        return fmt::format("TLS failed: {}", reason ? reason : "an unknown problem");
+        return fmt::format("TLS failed: {}", reason ? reason : "unknown error");
     }
 };
 
@@ -318,7 +318,7 @@ ContextPointer context_for(const SSL_METHOD* method) {
     ERR_clear_error();
     ContextPointer context(SSL_CTX_new(method));
     if (!context || SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION) != 1)
-        fail(ErrorCode::config, "TLS cannot be used: {}", openssl_problem());
+        fail(ErrorCode::config, "cannot set up TLS: {}", openssl_problem());
     SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET);
     SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(context.get(), 0);
@@ -333,7 +333,7 @@ KeyPointer read_key(const TlsIdentity& identity) {
     const auto no_password = [](char*, int, int, void*) { return 0; };
     KeyPointer key(PEM_read_bio_PrivateKey(text.get(), nullptr, no_password, nullptr));
     if (!key)
-        fail(ErrorCode::usage, "{} contains no private key (PEM, without a password): {}", identity.key_from,
+        fail(ErrorCode::usage, "{} contains no private key (expected: PEM without a password): {}", identity.key_from,
              openssl_problem());
     return key;
 }
@@ -375,7 +375,7 @@ ContextPointer server_context(const TlsIdentity& identity) {
     check_time(*certificates.front(), identity.certificates_from);
     if (X509_check_private_key(certificates.front().get(), key.get()) != 1) {
         ERR_clear_error();
-        fail(ErrorCode::usage, "{}: the key does not belong to the certificate in {}", identity.key_from,
+        fail(ErrorCode::usage, "{}: the key does not match the certificate in {}", identity.key_from,
              identity.certificates_from);
     }
     bool used = SSL_CTX_use_certificate(context.get(), certificates.front().get()) == 1 &&
@@ -393,7 +393,7 @@ void check_identity(const TlsIdentity& identity) { server_context(identity); }
 ContextPointer client_context() {
     auto context = context_for(TLS_client_method());
     if (SSL_CTX_set_default_verify_paths(context.get()) != 1)
-        fail(ErrorCode::config, "the system's certificates cannot be read: {}", openssl_problem());
+        fail(ErrorCode::config, "cannot load the system's certificates: {}", openssl_problem());
     // The handshake always completes; problem_with_peer() then checks the certificate and can report its fingerprint.
     SSL_CTX_set_verify(context.get(), SSL_VERIFY_NONE, nullptr);
     return context;
@@ -413,13 +413,13 @@ SslPointer connecting(SSL_CTX& context, const Address& server) {
     const bool set = is_numeric(server.host)
                          ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl.get()), host) == 1
                          : SSL_set1_host(ssl.get(), host) == 1 && SSL_set_tlsext_host_name(ssl.get(), host) == 1;
-    if (!set) fail(ErrorCode::usage, "cannot create a certificate for '{}': {}", server.host, openssl_problem());
+    if (!set) fail(ErrorCode::usage, "cannot verify certificates for '{}': {}", server.host, openssl_problem());
     return ssl;
 }
 
 std::string problem_with_peer(const SSL& ssl, const std::string& fingerprint) {
     const CertificatePointer certificate(SSL_get1_peer_certificate(&ssl));
-    if (!certificate) return "it sends no certificate";
+    if (!certificate) return "it sent no certificate";
     const auto seen = fingerprint_of(certificate.get());
     // A pinned certificate is trusted whatever its chain, names and validity period.
     if (!fingerprint.empty())
@@ -428,8 +428,7 @@ std::string problem_with_peer(const SSL& ssl, const std::string& fingerprint) {
     const auto verified = SSL_get_verify_result(&ssl);
     if (verified == X509_V_OK) return {};
     return fmt::format(
-        "its certificate is not trusted ({}); if it is the one that the server prints at its start, add --fingerprint "
-        "{}",
+        "its certificate is not trusted ({}); if the server printed this fingerprint at startup, add --fingerprint {}",
         X509_verify_cert_error_string(verified), seen);
 }
 
@@ -518,7 +517,7 @@ std::string openssl_problem() {
     const auto error = ERR_peek_last_error();
     ERR_clear_error();
     const char* reason = error ? ERR_reason_error_string(error) : nullptr;
-    return reason ? reason : "an unknown problem";
+    return reason ? reason : "unknown error";
 }
 
 // The && chain stops at the first failure, whose reason OpenSSL stores.
@@ -544,7 +543,7 @@ std::string fingerprint_of(X509* certificate) {
     std::array<std::uint8_t, fingerprint_bytes> digest{};
     unsigned bytes = 0;
     if (X509_digest(certificate, EVP_sha256(), digest.data(), &bytes) != 1)
-        fail(ErrorCode::config, "computing the fingerprint of a certificate failed: {}", openssl_problem());
+        fail(ErrorCode::config, "cannot compute the fingerprint of a certificate: {}", openssl_problem());
     std::string text(fingerprint_scheme);
     for (const auto byte : digest) text += fmt::format("{:02x}", byte);
     return text;
@@ -561,7 +560,8 @@ std::vector<CertificatePointer> read_certificates(const TlsIdentity& identity) {
     while (auto* certificate = PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr)) all.emplace_back(certificate);
     ERR_clear_error();  // the end of the text counts as an error
     if (all.empty())
-        fail(ErrorCode::usage, "{} contains no certificate (PEM, BEGIN CERTIFICATE)", identity.certificates_from);
+        fail(ErrorCode::usage, "{} contains no certificate (expected: PEM with BEGIN CERTIFICATE)",
+             identity.certificates_from);
     return all;
 }
 
@@ -589,8 +589,8 @@ std::string parse_fingerprint(std::string_view text) {
 TlsListener::TlsListener(const TlsIdentity& identity, TlsConnection::Post post)
     : context_(server_context(identity)),
       options_{.post = std::move(post),
-               .plain_answer = error_message(Refusal::bad_request,
-                                             "this server only uses TLS: write its address with tls://", true)} {}
+               .plain_answer =
+                   error_message(Refusal::bad_request, "this server requires TLS: use tls:// in its address", true)} {}
 
 // Every connection counts, whether its handshake succeeds or not.
 ConnectionPointer TlsListener::over(ConnectionPointer carrier, Clock::time_point now, bool is_proxy) {

@@ -173,7 +173,7 @@ private:
     TlsConnection::Options options_;
     PeerAttempts handshakes_{handshakes_allowed, handshakes_window, peers_known};
     PeerAttempts all_handshakes_{all_handshakes_allowed, handshakes_window, 1};
-    LimitedLog refusals_{LogLevel::info, "TLS connections refused"};
+    LimitedLog refusals_{LogLevel::info, "refused TLS connections"};
 };
 
 }  // namespace framewire::net

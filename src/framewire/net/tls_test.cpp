@@ -118,7 +118,7 @@ TEST_F(TlsTest, CarriesBytesBothWays) {
     }
 }
 
-TEST_F(TlsTest, DistinguishesTheEndFromATruncation) {
+TEST_F(TlsTest, DistinguishesTheEndFromTruncation) {
     for (const bool properly : {true, false}) {
         connect(1 << 20);
         Bytes buffer(10), own(10);
@@ -181,7 +181,7 @@ ContextPointer careless_context(const TlsIdentity& shown) {
     return context;
 }
 
-TEST_F(TlsTest, DistrustsACertificateOutsideItsValidity) {
+TEST_F(TlsTest, RejectsACertificateOutsideItsValidityPeriod) {
     const testing::TestAuthority authority;
     const testing::TestFolder folder;
     ::setenv("SSL_CERT_FILE", folder.file("root.pem", authority.root_pem()).c_str(), 1);
@@ -290,7 +290,7 @@ TEST_F(TlsTest, LimitsMessagesWithoutApplicationData) {
     EXPECT_GT(said, 1000u);
 }
 
-TEST_F(TlsTest, MayBeClosedAndDestroyedInItsCallbacks) {
+TEST_F(TlsTest, CanBeClosedOrDestroyedInItsCallbacks) {
     for (int round = 0; round < 4; ++round) {
         connect(1 << 20);
         const Bytes word{'h', 'i'};
@@ -329,7 +329,7 @@ TEST(TlsIdentity, IsUniqueAndIdentifiedByItsFingerprint) {
     EXPECT_NO_THROW(check_identity({.certificates = both, .key = both}));
 }
 
-TEST(TlsIdentity, RejectsMismatchedFilesAndNamesThem) {
+TEST(TlsIdentity, RejectsInvalidFilesAndNamesThem) {
     const TestAuthority authority;
     const auto one = authority.identity("DNS:a.test"), other = authority.identity("DNS:a.test");
     const auto refused = [](TlsIdentity identity, const std::string& words) {
@@ -339,7 +339,7 @@ TEST(TlsIdentity, RejectsMismatchedFilesAndNamesThem) {
     };
     EXPECT_NO_THROW(check_identity(one));
     refused({.certificates = one.certificates, .key = other.key},
-            "key.pem: the key does not belong to the certificate in server.pem");
+            "key.pem: the key does not match the certificate in server.pem");
     refused({.certificates = "", .key = one.key}, "server.pem contains no certificate");
     refused({.certificates = one.key, .key = one.key}, "server.pem contains no certificate");
     refused({.certificates = one.certificates, .key = one.certificates}, "key.pem contains no private key");
@@ -349,7 +349,7 @@ TEST(TlsIdentity, RejectsMismatchedFilesAndNamesThem) {
     refused(authority.identity("DNS:a.test", 1, 10), "server.pem: the certificate is not valid yet");
 }
 
-TEST(Fingerprint, IsParsedInTheFormatsOfOtherTools) {
+TEST(Fingerprint, ParsesTheFormatsOfOtherTools) {
     const std::string digits(62, 'a');
     EXPECT_EQ(parse_fingerprint("sha256:" + digits + "0F"), "SHA256:" + digits + "0f");
     std::string colons = "SHA256:";
@@ -386,7 +386,7 @@ ServerOptions with_tls(const TlsIdentity& identity) {
     return options;
 }
 
-TEST(TlsServer, SendsTheSamePictures) {
+TEST(TlsServer, ViewerMatchesTheEncoderAfterEveryFrame) {
     TestStream stream({1, 240, 320, 3}, codec::Mode::exact, 60);
     const auto identity = make_identity();
     auto options = with_tls(identity);
@@ -401,7 +401,7 @@ TEST(TlsServer, SendsTheSamePictures) {
         follow(client, version);
         expect_equal(client.picture(), stream.reference());
     }
-    expect_code(ErrorCode::no_input, "a token is needed",
+    expect_code(ErrorCode::no_input, "a token is required",
                 [&] { Client none(server.address(), {.fingerprint = fingerprint_of(identity)}); });
 }
 
@@ -436,7 +436,7 @@ TEST_F(TlsTrustTest, TrustsAKnownAuthorityForTheHost) {
                 [&] { Client client(server.address(), {.fingerprint = fingerprint_of(make_identity())}); });
 }
 
-TEST_F(TlsTrustTest, DistrustsOthersAndReportsTheirFingerprint) {
+TEST_F(TlsTrustTest, RejectsUntrustedCertificatesAndReportsTheirFingerprint) {
     const auto self_made = make_identity();
     expect_refused(self_made, "add --fingerprint " + fingerprint_of(self_made));
     expect_refused(authority.identity("DNS:elsewhere.test,IP:127.0.0.2"), "IP address mismatch");
@@ -444,7 +444,7 @@ TEST_F(TlsTrustTest, DistrustsOthersAndReportsTheirFingerprint) {
 }
 
 // A certificate that has expired since the server started; a real server would not start with it.
-TEST_F(TlsTrustTest, DistrustsAnExpiredCertificate) {
+TEST_F(TlsTrustTest, ServerRefusesToStartWithAnExpiredCertificate) {
     const auto identity = authority.identity("IP:127.0.0.1", -10, -1);
     expect_code(ErrorCode::usage, "has expired", [&] { Server server(stream.state, with_tls(identity)); });
 }
@@ -454,7 +454,7 @@ TEST(TlsServer, ReportsPeersWithoutTls) {
     Server server(stream.state, with_tls(make_identity()));
     auto plain = server.address();
     plain.scheme = Scheme::tcp;
-    expect_code(ErrorCode::no_input, "this server only uses TLS", [&] { Client client(plain); });
+    expect_code(ErrorCode::no_input, "this server requires TLS", [&] { Client client(plain); });
     Server without(stream.state, on_any_port());
     auto tls = without.address();
     tls.scheme = Scheme::tls;

@@ -123,7 +123,7 @@ void Viewers::hear(const ViewerPointer& viewer) {
     auto expected = header_bytes;
     if (!viewer->front) {
         viewer->front = read_viewer_header(viewer->said);
-        if (viewer->front->type == MessageType::hello) fail(ErrorCode::source_lost, "it sends a second hello");
+        if (viewer->front->type == MessageType::hello) fail(ErrorCode::source_lost, "it sent a second hello");
         expected = viewer->front->length_bytes;
     } else {
         const auto type = std::exchange(viewer->front, {})->type;
@@ -140,7 +140,7 @@ void Viewers::hear(const ViewerPointer& viewer) {
 void Viewers::take_drawn(Viewer& viewer, const Drawn& drawn) {
     const auto now = loop_.now();
     if (!viewer.window.drawn(drawn, now))
-        fail(ErrorCode::source_lost, "it claims to have drawn {} messages, which is impossible", drawn.messages);
+        fail(ErrorCode::source_lost, "it acknowledged an impossible number of messages: {}", drawn.messages);
     viewer.drawn_at = now;
     viewer.clocks = {drawn.clock_us, microseconds_since_start(now)};
     send_missing(viewer);
@@ -210,7 +210,7 @@ bool Viewers::make_room(const std::string& newcomer) {
             if (!loser || rank(*viewer) > rank(*loser)) loser = viewer;
         }
     if (!loser || counts[loser->connection->peer()] <= counts[newcomer] + 1) return false;
-    drop(loser, "there are too many viewers, most of them from its address");
+    drop(loser, "too many viewers are connected, most of them from its address");
     return true;
 }
 
@@ -375,8 +375,8 @@ void Viewers::make_room_for(const Viewer& viewer, const SharedMessages& messages
     while (pinned_.total() + pinned_.growth(messages) > pinned_limit_) {
         const auto slowest = slowest_besides(viewer, messages);
         if (!slowest) return;  // no other viewer holds memory
-        drop(slowest,
-             fmt::format("it is the slowest, and the data waiting for viewers exceeds {} bytes", pinned_limit_));
+        drop(slowest, fmt::format("it is the slowest viewer, and the data pending for all viewers exceeds {} bytes",
+                                  pinned_limit_));
     }
 }
 
@@ -553,7 +553,7 @@ void Viewers::code_blocks(Stream& stream, codec::BlockSet wanted, std::uint64_t 
             problem = error.what();
         }
         loop_.post([this, &stream, whole, problem] {
-            if (!problem.empty()) trouble_.line("serving '{}': blocks cannot be coded: {}", stream.name, problem);
+            if (!problem.empty()) trouble_.line("serving '{}': cannot encode blocks: {}", stream.name, problem);
             hand_out(stream, whole.get());
         });
     });
@@ -566,7 +566,7 @@ void Viewers::hand_out(Stream& stream, const WholeState* whole) {
         if (!std::exchange(viewer->awaits_blocks, false)) return;
         if (viewer->writing) return;  // a write without picture data; the blocks are requested again afterwards
         if (!whole)
-            drop(viewer, "no frame is available for it");
+            drop(viewer, "there is no frame to send to it");
         else
             send_state(*viewer, *whole);
     });

@@ -308,7 +308,7 @@ private:
     const std::shared_ptr<const Bytes> alive_;
     LimitedLog came_{LogLevel::info, "new viewers"};
     LimitedLog went_{LogLevel::info, "viewers that left"};
-    LimitedLog dropped_{LogLevel::warning, "viewers dropped"};
+    LimitedLog dropped_{LogLevel::warning, "dropped viewers"};
     LimitedLog trouble_{LogLevel::error, "problems while serving"};
 };
 

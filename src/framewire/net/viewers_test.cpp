@@ -124,7 +124,7 @@ TEST(Server, KeepAlivesContinueWhileAKeyframeIsEncoded) {
 }
 
 // A server that waits for first states continues only after the viewer has received its first keyframe.
-TEST(Server, WaitsForFirstStates) {
+TEST(Server, WaitsUntilViewersReceiveTheirFirstState) {
     HeldUpStream stream;
     Server server(stream, on_any_port());
     Client client(server.address());
@@ -139,7 +139,7 @@ TEST(Server, WaitsForFirstStates) {
     EXPECT_EQ(pictures.get(), 1);
 }
 
-TEST(Server, DoesNotWaitForFirstStatesOfGoneViewers) {
+TEST(Server, DoesNotWaitForFirstStatesOfViewersThatLeft) {
     HeldUpStream stream;
     Server server(stream, on_any_port());
     std::stop_source stop;
@@ -157,7 +157,7 @@ TEST(Server, DoesNotWaitForFirstStatesOfGoneViewers) {
 }
 
 // Each viewer connects at a different version, so each would keep a separate keyframe in memory.
-TEST(Server, LimitsMemoryOfViewersThatDoNotRead) {
+TEST(Server, LimitsMemoryPinnedByStuckViewers) {
     const kit::CapturedLog log;
     TestStream stream({1, 300, 400, 3}, codec::Mode::lossless, 60);
     auto options = on_any_port();
@@ -177,10 +177,10 @@ TEST(Server, LimitsMemoryOfViewersThatDoNotRead) {
     }
     EXPECT_GE(server.metrics().dropped, viewers - 5);
     EXPECT_EQ(server.metrics().viewers, viewers - server.metrics().dropped);
-    EXPECT_NE(
-        log.text().find(fmt::format("dropped: it is the slowest, and the data waiting for viewers exceeds {} bytes",
-                                    options.pinned_limit_bytes)),
-        std::string::npos)
+    EXPECT_NE(log.text().find(fmt::format(
+                  "dropped: it is the slowest viewer, and the data pending for all viewers exceeds {} bytes",
+                  options.pinned_limit_bytes)),
+              std::string::npos)
         << log.text();
     Client honest(server.address());
     for (int i = 0; i < 5; ++i) {
@@ -193,7 +193,7 @@ TEST(Server, LimitsMemoryOfViewersThatDoNotRead) {
     EXPECT_TRUE(eventually([&] { return server.metrics().pinned_bytes == 0; }));
 }
 
-TEST(Server, CountsBytesThatWereTaken) {
+TEST(Server, CountsAKeyframeAfterItIsFullySent) {
     TestStream stream({1, 300, 400, 3}, codec::Mode::lossless, 60);
     stream.step();
     Server server(stream.state, on_any_port());

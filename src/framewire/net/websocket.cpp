@@ -134,7 +134,7 @@ std::optional<std::string> WebSocketConnection::declined() const {
     constexpr std::size_t longest_words = 300;
     const auto& answer = core_->answer;
     if (answer.result() == beast::http::status::switching_protocols || answer.result_int() < 300) return std::nullopt;
-    return fmt::format("the server answers {}: {}", answer.result_int(),
+    return fmt::format("the server responded with status {}: {}", answer.result_int(),
                        printable(answer.body().substr(0, longest_words)));
 }
 

@@ -85,7 +85,7 @@ TEST(WebSocket, CarriesAStreamToItsEnd) {
     EXPECT_EQ(listener.metrics().dropped, 0);
 }
 
-TEST(WebSocket, CarriesAStreamInTls) {
+TEST(WebSocket, CarriesAStreamOverTls) {
     TestStream stream;
     stream.step();
     auto options = on_any_port();
@@ -97,7 +97,7 @@ TEST(WebSocket, CarriesAStreamInTls) {
     Client client(over_websocket(served.address()), with_token);
     ASSERT_TRUE(client.next());
     expect_equal(client.picture(), stream.reference());
-    expect_code(ErrorCode::no_input, "a token is needed",
+    expect_code(ErrorCode::no_input, "a token is required",
                 [&] { Client stranger(over_websocket(served.address()), {.fingerprint = with_token.fingerprint}); });
 }
 
@@ -202,7 +202,7 @@ TEST(WebSocket, RejectsInvalidHandshakes) {
 }
 
 // Uses a connection in memory and a loop that the test runs by hand.
-TEST(WebSocket, ReportsTheProgressOfAWrite) {
+TEST(WebSocket, ReportsWriteProgress) {
     ManualLoop loop;
     constexpr std::size_t capacity = 1000;
     auto [near, far] = connection_pair(loop, "somebody", capacity);

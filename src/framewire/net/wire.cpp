@@ -74,14 +74,14 @@ BlockVersions take_held(Reader& reader) {
     BlockVersions held{.epoch = reader.take<std::uint64_t>()};
     const auto count = reader.take<std::uint16_t>();
     if (count > BlockVersions::max_runs)
-        fail(ErrorCode::source_lost, "a viewer lists {} runs of blocks; the limit is {}", count,
+        fail(ErrorCode::source_lost, "a viewer's hello has {} runs of blocks; the limit is {}", count,
              BlockVersions::max_runs);
     held.runs.reserve(count);
     for (int i = 0; i < count; ++i) {
         const auto version = reader.take<std::uint64_t>();
         held.runs.push_back({version, reader.take<std::uint32_t>()});
         if (version > max_version)
-            fail(ErrorCode::source_lost, "a viewer claims version {}, which is impossible", version);
+            fail(ErrorCode::source_lost, "a viewer's hello has an invalid block version: {}", version);
     }
     return held;
 }
@@ -89,7 +89,7 @@ BlockVersions take_held(Reader& reader) {
 // Checks the magic number and returns the version.
 std::uint16_t read_preamble(ByteSpan bytes) {
     if (bytes.size() != preamble_bytes || !std::equal(magic.begin(), magic.end(), bytes.begin()))
-        fail(ErrorCode::source_lost, "the peer uses another protocol: it is not a framewire stream");
+        fail(ErrorCode::source_lost, "the peer uses a different protocol: this is not a framewire stream");
     return Reader(bytes.subspan(magic.size()), "the preamble").take<std::uint16_t>();
 }
 
@@ -107,11 +107,11 @@ std::string problem(const StreamInfo& info) {
         return fmt::format("frames of {} with {} channels; allowed: sides of 1 to {}, and 1 or 3 channels",
                            to_string(shape), shape.channels, max_side_px);
     if (info.threshold < 0 || info.threshold > 254)
-        return fmt::format("the threshold {}; allowed: 0 to 254", info.threshold);
+        return fmt::format("a threshold of {}; allowed: 0 to 254", info.threshold);
     const auto term_allowed = [](std::int64_t term) { return term >= 1 && term <= max_rate_term; };
     if (!term_allowed(info.rate.numerator) || !term_allowed(info.rate.denominator))
-        return fmt::format("the rate {}/{}; allowed: two numbers from 1 to {}", info.rate.numerator,
-                           info.rate.denominator, max_rate_term);
+        return fmt::format("a frame rate of {}/{}; allowed: numerator and denominator from 1 to {}",
+                           info.rate.numerator, info.rate.denominator, max_rate_term);
     return {};
 }
 
@@ -191,7 +191,7 @@ ServerHello read_server_hello(ByteSpan payload) {
     info.shape.height = reader.take<std::uint16_t>();
     info.shape.channels = reader.take<std::uint8_t>();
     const auto mode = reader.take<std::uint8_t>();
-    if (mode >= std::size(modes)) fail(ErrorCode::source_lost, "the server's hello has the unknown mode {}", mode);
+    if (mode >= std::size(modes)) fail(ErrorCode::source_lost, "the server's hello has an unknown mode: {}", mode);
     info.mode = modes[mode];
     info.threshold = reader.take<std::uint8_t>();
     info.rate.numerator = reader.take<std::uint32_t>();
@@ -225,9 +225,8 @@ Component take_object(Reader& reader, const Shape& shape) {
                         object.y + object.height <= shape.height;
     constexpr std::uint32_t largest_id = std::numeric_limits<std::int32_t>::max();
     if (id < 1 || id > largest_id || !within || area < 1 || area > std::int64_t{object.width} * object.height)
-        fail(ErrorCode::source_lost,
-             "a frame has object {} of {} pixels in a box of {}x{} at {},{}, which is impossible", id, area,
-             object.width, object.height, object.x, object.y);
+        fail(ErrorCode::source_lost, "a frame contains an invalid object {}: {} pixels in a box of {}x{} at {},{}", id,
+             area, object.width, object.height, object.x, object.y);
     object.id = static_cast<std::int32_t>(id);
     object.area = static_cast<std::int32_t>(area);
     return object;
@@ -245,7 +244,7 @@ MessageHeader take_header(ByteSpan bytes) {
 // Returns `header`. Throws if its length is not from `least` to `most`.
 MessageHeader within(const MessageHeader& header, std::size_t least, std::size_t most) {
     if (header.length_bytes < least || header.length_bytes > most)
-        fail(ErrorCode::source_lost, "a message of type {} claims {} bytes; allowed: {} to {}",
+        fail(ErrorCode::source_lost, "a message of type {} declares a length of {} bytes; allowed: {} to {}",
              static_cast<int>(header.type), header.length_bytes, least, most);
     return header;
 }
@@ -350,7 +349,7 @@ MessageHeader read_header(ByteSpan bytes, std::size_t max_packed_bytes) {
         case MessageType::error: return within(header, 2, max_error_bytes);
         case MessageType::clock: return within(header, clock_bytes, clock_bytes);
         case MessageType::answer: return within(header, 1, 1 + ControlAnswer::max_text_bytes);
-        default: fail(ErrorCode::source_lost, "a message has the unknown type {}", static_cast<int>(header.type));
+        default: fail(ErrorCode::source_lost, "unknown message type {}", static_cast<int>(header.type));
     }
 }
 
@@ -359,7 +358,7 @@ MessageHeader read_viewer_header(ByteSpan bytes) {
         case MessageType::hello: return within(header, 1, max_viewer_hello_bytes);
         case MessageType::drawn: return within(header, drawn_bytes, drawn_bytes);
         case MessageType::control: return within(header, 1, 1 + max_text_bytes);
-        default: fail(ErrorCode::source_lost, "a message has the unknown type {}", static_cast<int>(header.type));
+        default: fail(ErrorCode::source_lost, "unknown message type {}", static_cast<int>(header.type));
     }
 }
 
@@ -373,7 +372,7 @@ Drawn read_drawn(ByteSpan payload) {
     drawn.coming_us = reader.take<std::uint32_t>();
     reader.expect_end();
     if (drawn.clock_us > max_version)
-        fail(ErrorCode::source_lost, "a viewer's clock is {}, which is impossible", drawn.clock_us);
+        fail(ErrorCode::source_lost, "a viewer's clock is out of range: {}", drawn.clock_us);
     return drawn;
 }
 
@@ -384,7 +383,7 @@ Clocks read_clocks(ByteSpan payload) {
     clocks.server_us = reader.take<std::uint64_t>();
     reader.expect_end();
     if (clocks.viewer_us > max_version || clocks.server_us > max_version)
-        fail(ErrorCode::source_lost, "the clocks are {} and {}, which is impossible", clocks.viewer_us,
+        fail(ErrorCode::source_lost, "the clocks of viewer and server are out of range: {} and {}", clocks.viewer_us,
              clocks.server_us);
     return clocks;
 }
@@ -399,7 +398,8 @@ std::string read_control(ByteSpan payload) {
 ControlAnswer read_answer(ByteSpan payload) {
     Reader reader(payload, "the answer to a control request");
     const auto kind = reader.take<std::uint8_t>();
-    if (kind > answer_unsolicited) fail(ErrorCode::source_lost, "an answer has the unknown kind {}", kind);
+    if (kind > answer_unsolicited)
+        fail(ErrorCode::source_lost, "the answer to a control request has an unknown kind: {}", kind);
     ControlAnswer answer{.done = kind != 0, .unsolicited = kind == answer_unsolicited};
     const auto text = reader.rest();
     answer.text = clean_text({reinterpret_cast<const char*>(text.data()), text.size()}, ControlAnswer::max_text_bytes);
@@ -415,15 +415,14 @@ StateHeader read_state(ByteSpan& payload, const Shape& shape, std::vector<Compon
     const auto captured_us = reader.take<std::uint64_t>();
     if (state.version < 1 || state.version > max_version || frame > max_version || captured_us > max_version ||
         !(std::abs(state.seconds) <= max_seconds))
-        fail(ErrorCode::source_lost,
-             "a frame has version {}, frame number {}, time {} and clock {}, which is impossible", state.version, frame,
-             state.seconds, captured_us);
+        fail(ErrorCode::source_lost, "a frame header is invalid: version {}, frame number {}, time {}, clock {}",
+             state.version, frame, state.seconds, captured_us);
     state.frame = static_cast<std::int64_t>(frame);
     state.captured_us = captured_us;
     state.threshold = reader.take<std::uint8_t>();
     const auto flags = reader.take<std::uint8_t>();
     if (flags > (partial_flag | withdraws_flag))
-        fail(ErrorCode::source_lost, "a frame header has flags of {}; allowed: 0 to 3", flags);
+        fail(ErrorCode::source_lost, "the flags of a frame header are {}; allowed: 0 to 3", flags);
     state.partial = (flags & partial_flag) != 0;
     state.withdraws = (flags & withdraws_flag) != 0;
     const auto count = reader.take<std::uint16_t>();
@@ -440,7 +439,7 @@ ServerError read_error(ByteSpan payload) {
     const auto reason = reader.take<std::uint8_t>();
     auto text = reader.take_text();
     reader.expect_end();
-    if (reason < 1 || reason > 5) fail(ErrorCode::source_lost, "an error message has the unknown kind {}", reason);
+    if (reason < 1 || reason > 5) fail(ErrorCode::source_lost, "an error message has an unknown reason: {}", reason);
     return {static_cast<Refusal>(reason), std::move(text)};
 }
 

@@ -343,7 +343,7 @@ public:
     /// Reads a byte that must be 0 or 1.
     bool take_flag() {
         const auto flag = take<std::uint8_t>();
-        if (flag > 1) fail(ErrorCode::source_lost, "{} has a flag of {} instead of 0 or 1", what_, flag);
+        if (flag > 1) fail(ErrorCode::source_lost, "{} contains a flag that is {} instead of 0 or 1", what_, flag);
         return flag == 1;
     }
 
@@ -362,8 +362,7 @@ public:
 
     /// Throws unless everything has been read.
     void expect_end() const {
-        if (!rest_.empty())
-            fail(ErrorCode::source_lost, "{} is {} bytes longer than it should be", what_, rest_.size());
+        if (!rest_.empty()) fail(ErrorCode::source_lost, "{} is {} bytes too long", what_, rest_.size());
     }
 
 private:

@@ -99,7 +99,7 @@ TEST(Wire, DrawnClockAndControlMessagesRoundTrip) {
     EXPECT_TRUE(unsolicited.done);
     EXPECT_TRUE(unsolicited.unsolicited);
     EXPECT_EQ(unsolicited.text, "now 2");
-    expect_lost([] { read_answer(Bytes{3, 'x'}); }, "an answer has the unknown kind 3");
+    expect_lost([] { read_answer(Bytes{3, 'x'}); }, "an answer of unknown kind 3");
 }
 
 TEST(Wire, ServerHelloRoundTrips) {
@@ -175,7 +175,7 @@ TEST(Wire, StateRoundTrips) {
     EXPECT_TRUE(read.partial && read.withdraws);
 }
 
-TEST(Wire, RejectsImpossibleNumbers) {
+TEST(Wire, RejectsNumbersOutOfRange) {
     const auto payload_with = [](std::uint64_t version, std::uint64_t frame, double seconds) {
         Bytes message;
         begin_state(MessageType::picture, {version, 0, 0}, {}, message);
@@ -208,7 +208,7 @@ TEST(Wire, RejectsImpossibleNumbers) {
     }
 }
 
-TEST(Wire, SendsTheFirstObjectsOfTooMany) {
+TEST(Wire, TruncatesObjectListsAtTheLimit) {
     const std::vector<Component> many(max_objects + 5, some_object);
     Bytes message;
     begin_state(MessageType::picture, {1, 0, 0}, many, message);
@@ -226,7 +226,7 @@ TEST(Wire, ErrorsRoundTrip) {
     EXPECT_EQ(error.text, "there is no stream 'x' here");
 }
 
-TEST(Wire, RejectsTruncatedAndLongMessages) {
+TEST(Wire, RejectsTruncatedAndOverlongMessages) {
     const auto info = hello_of(some_info());
     const auto hello = viewer_hello({"main", "key", {1, {{2, 3}}}});
     const auto error = error_message(Refusal::failed, "gone", false);
@@ -257,7 +257,7 @@ TEST(Wire, RejectsOtherProtocolsAndVersions) {
     expect_lost([&] { read_server_preamble(later); }, "a server that does not go back to this version");
 }
 
-TEST(Wire, HeadersAreBoundedByType) {
+TEST(Wire, LimitsTheLengthOfEachMessageType) {
     const auto header = [](int type, std::uint32_t length) {
         return Bytes{static_cast<std::uint8_t>(type), static_cast<std::uint8_t>(length),
                      static_cast<std::uint8_t>(length >> 8), static_cast<std::uint8_t>(length >> 16),
@@ -363,7 +363,7 @@ TEST(Wire, RandomBytesAreRejectedOrParsed) {
     }
 }
 
-TEST(Wire, DoesNotSendInvalidInfo) {
+TEST(Wire, RefusesToSendInvalidStreamInfo) {
     const auto refused = [](auto change) {
         auto info = some_info();
         change(info);
@@ -392,7 +392,7 @@ TEST(CleanText, KeepsUtf8AndReplacesTheRest) {
 }
 
 // Characters that are valid but reverse, hide or break the text around them.
-TEST(CleanText, ReplacesCharactersThatChangeTheText) {
+TEST(CleanText, ReplacesInvisibleAndReorderingCharacters) {
     EXPECT_EQ(clean_text("gnp\xe2\x80\xae.exe", 255), "gnp?.exe");  // U+202E, right-to-left override
     EXPECT_EQ(clean_text("a\xe2\x80\xa8"
                          "b\xe2\x80\xa9"
@@ -409,7 +409,7 @@ TEST(CleanText, ReplacesCharactersThatChangeTheText) {
         EXPECT_EQ(clean_text(character, 255), character);
 }
 
-TEST(CleanText, AppliesToTextsInBothDirections) {
+TEST(CleanText, IsAppliedToSentAndReceivedTexts) {
     auto info = some_info();
     info.source = "yard\xe2\x80\xae";
     auto hello = hello_of(info);

@@ -188,5 +188,5 @@ test("after a protocol violation it reconnects and holds nothing", patience, asy
     assert.equal(greetings.length, 3);
     // Nothing is held: epoch and number of runs are 0.
     for (const greeting of greetings) assert.ok(greeting.subarray(-10).equals(Buffer.alloc(10)));
-    assert.match(seen.states.at(-1).text, /which is impossible/);
+    assert.match(seen.states.at(-1).text, /frame header is invalid/);
 });

@@ -40,7 +40,7 @@ Taken Viewer::take(MessageType type, net::ByteSpan content, double now_us) {
         return Taken::refused;
     }
     if (!greeted_) {
-        if (type != MessageType::hello) fail(ErrorCode::source_lost, "the server does not start with a hello");
+        if (type != MessageType::hello) fail(ErrorCode::source_lost, "the server's first message is not a hello");
         accept(net::read_server_hello(content));
         return Taken::hello;
     }
