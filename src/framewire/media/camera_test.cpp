@@ -211,7 +211,7 @@ TEST_F(CameraControlsTest, SplitsSettingsBetweenCameraAndChain) {
     expect_equal(pipeline.next(), frame_of("gray,adjust=saturation=0,adjust=gain=0.5", 1));
 }
 
-TEST_F(CameraControlsTest, UsesTheChainForOtherSources) {
+TEST_F(CameraControlsTest, FallsBackToTheChainForOtherSources) {
     Pipeline pipeline("adjust=51:contrast=2.5", room());
     expect_equal(pipeline.next(), frame_of("adjust=51:contrast=2.5", 0));
     EXPECT_EQ(pipeline.panel.set(everything), Adjustment{});
@@ -376,7 +376,7 @@ private:
 
 CameraDevice open(FakeCamera& fake) { return {"/dev/fake", std::ref(fake)}; }
 
-TEST(Camera, DescribesFormatsSizesAndRates) {
+TEST(Camera, ListsFormatsSizesAndRates) {
     FakeCamera fake;
     const auto camera = open(fake).describe();
     EXPECT_EQ(camera.path, "/dev/fake");
@@ -399,7 +399,7 @@ TEST(Camera, DescribesFormatsSizesAndRates) {
     EXPECT_EQ(range[3].height_px, 1080);
 }
 
-TEST(Camera, DescribesControls) {
+TEST(Camera, ListsControls) {
     FakeCamera fake;
     const auto controls = open(fake).describe().controls;
     ASSERT_EQ(controls.size(), 2U);
@@ -429,7 +429,7 @@ TEST(Camera, ReadsAndSetsControls) {
     EXPECT_EQ(error_of([&] { camera.control(V4L2_CID_GAIN); }), ErrorCode::config);
 }
 
-TEST(Camera, StopsEnumeratingDriversThatNeverEnd) {
+TEST(Camera, SurvivesDriversWithEndlessEnumerations) {
     FakeCamera fake;
     fake.ids_stand_still = true;
     fake.formats_never_end = true;
@@ -446,7 +446,7 @@ TEST(Camera, RejectsDevicesThatAreNotCameras) {
     EXPECT_EQ(error_of([] { CameraDevice("/dev/no-such-device"); }), ErrorCode::no_input);
 }
 
-TEST(Camera, ChoosesTheFormatWithTheRequestedRate) {
+TEST(Camera, ChoosesAFormatThatReachesTheRequestedRate) {
     FakeCamera fake;
     const auto camera = open(fake).describe();
     EXPECT_EQ(choose_pixel_format(camera, 640, 480, 30), "YUYV");   // uncompressed if its rate is no lower

@@ -49,7 +49,7 @@ protected:
     YuvCoding coding() const { return {std::get<0>(GetParam()), std::get<1>(GetParam())}; }
 };
 
-TEST_P(Conversion, YuvToBgrIsWithinOneOfTheFormula) {
+TEST_P(Conversion, YuvToBgrDiffersFromTheFormulaByAtMostOne) {
     // The frame has one pixel for every triple of these values, and no chroma interpolation.
     std::vector<int> values;
     for (int value = 0; value < 256; value += 15) values.push_back(value);
@@ -81,7 +81,7 @@ TEST_P(Conversion, YuvToBgrIsWithinOneOfTheFormula) {
     EXPECT_LE(worst, 1) << to_string(coding());
 }
 
-TEST_P(Conversion, RoundTripIsWithinThree) {
+TEST_P(Conversion, RoundTripErrorIsAtMostThree) {
     const Shape shape{1, 64, 128, 3};
     const auto bytes = smooth_frame(shape, 0);
     auto frame = make_frame(AV_PIX_FMT_YUV444P, shape.width, shape.height);
@@ -96,7 +96,7 @@ TEST_P(Conversion, RoundTripIsWithinThree) {
     EXPECT_EQ(kit::first_difference(std::as_const(image).view(), view_of(bytes, shape), 3), std::nullopt);
 }
 
-TEST_P(Conversion, KeepsFlatSubsampledPictures) {
+TEST_P(Conversion, FlatImagesSurviveChromaSubsampling) {
     for (const auto format : {AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV422P, AV_PIX_FMT_NV12, AV_PIX_FMT_YUYV422}) {
         auto frame = make_frame(format, 38, 22);
         const Shape shape{1, 22, 38, 3};
@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(All, Conversion,
                          ::testing::Combine(::testing::Values(YuvMatrix::bt601, YuvMatrix::bt709, YuvMatrix::bt2020),
                                             ::testing::Bool()));
 
-TEST(Coding, ComesFromTagsOrTheSize) {
+TEST(Coding, FallsBackToTheFrameSizeIfTagsAreMissing) {
     std::string assumed;
     auto sd = make_frame(AV_PIX_FMT_YUV420P, 640, 480);
     EXPECT_EQ(coding_of(*sd, assumed), (YuvCoding{YuvMatrix::bt601, false}));
@@ -136,7 +136,7 @@ TEST(Coding, ComesFromTagsOrTheSize) {
     EXPECT_EQ(assumed, "");
 }
 
-TEST(Coding, ExpandsGrayWithLimitedRange) {
+TEST(Coding, ExpandsLimitedRangeGray) {
     auto frame = make_frame(AV_PIX_FMT_GRAY8, 256, 1);
     for (int x = 0; x < 256; ++x) frame->data[0][x] = static_cast<std::uint8_t>(x);
     HostImage image({1, 1, 256, 1});
@@ -201,7 +201,7 @@ HostYuv<std::uint8_t> picture_of(const AVFrame& frame, YuvFormat format, const L
     return picture;
 }
 
-TEST(Converter, ReadsFramesByTheirTags) {
+TEST(Converter, FrameToImageMatchesTheReference) {
     for (const auto& [format, ours] : known)
         for (const auto& location : locations)
             for (const int channels : {1, 3}) {
@@ -217,7 +217,7 @@ TEST(Converter, ReadsFramesByTheirTags) {
             }
 }
 
-TEST(Converter, WritesFramesByTheirTags) {
+TEST(Converter, ImageToFrameMatchesTheReference) {
     for (const auto& [format, ours] : known)
         for (const auto& location : locations)
             for (const int channels : {1, 3}) {
@@ -266,7 +266,7 @@ TEST(Converter, ReadsBottomUpFrames) {
     }
 }
 
-TEST(Converter, KeepsBgrExactly) {
+TEST(Converter, BgrRoundTripIsExact) {
     HostImage image({1, 37, 53, 3}), back({1, 37, 53, 3});
     kit::fill(image.view(), kit::Fill::noise);
     for (const auto format : {AV_PIX_FMT_BGR0, AV_PIX_FMT_BGR24}) {
@@ -353,7 +353,7 @@ void expect_moved(const DecodedPicture& from, const PixelMove& move, const std::
 constexpr Shape whole{1, height, width, 3};
 constexpr std::array<int, 3> black{16, 128, 128};
 
-TEST(DecodedPicture, MovesPlaneByPlane) {
+TEST(DecodedPicture, CropsPadsAndMirrorsYuvPlanes) {
     expect_moved(picture(), {.map = {.x = 4, .y = 6}, .to = {1, 20, 30, 3}}, black);
     expect_moved(picture(), {.map = {.x = -4, .y = -2}, .to = {1, height + 8, width + 6, 3}}, black);
     expect_moved(picture(), {.map = {.x = -4, .y = -2}, .outside = pixel_of(255, 255, 255), .to = {1, 40, 60, 3}},
@@ -368,7 +368,7 @@ TEST(DecodedPicture, MovesPlaneByPlane) {
 }
 
 // With odd offsets, chroma would move to positions between two samples.
-TEST(DecodedPicture, IsNotMovedOffTheChromaGrid) {
+TEST(DecodedPicture, RejectsMovesThatMisalignChroma) {
     EXPECT_FALSE(picture().moved({.map = {.x = 3, .y = 6}, .to = {1, 20, 30, 3}}, threads()));
     EXPECT_FALSE(picture().moved({.map = {.x = 4, .y = 5}, .to = {1, 20, 30, 3}}, threads()));
     EXPECT_FALSE(picture().moved({.map = {.x = 4, .y = 6}, .to = {1, 21, 30, 3}}, threads()));

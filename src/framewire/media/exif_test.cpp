@@ -31,7 +31,7 @@ TEST(ExifOrientation, ReadsBothByteOrders) {
         }
 }
 
-TEST(ExifOrientation, IsZeroForOtherData) {
+TEST(ExifOrientation, IsZeroForInvalidData) {
     EXPECT_EQ(exif_orientation({}), 0);
     for (const int number : {0, 9, 255}) EXPECT_EQ(exif_orientation(data_with(number, true)), 0);
     const auto changed = [](std::size_t at, int value) {
@@ -48,7 +48,7 @@ TEST(ExifOrientation, IsZeroForOtherData) {
     EXPECT_EQ(changed(9, 255), 6) << "more tags than there is room for";
 }
 
-TEST(ExifOrientation, HandlesTruncatedData) {
+TEST(ExifOrientation, IsZeroForTruncatedData) {
     for (const bool big_endian : {false, true}) {
         const auto whole = data_with(6, big_endian);
         for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {

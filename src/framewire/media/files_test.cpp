@@ -13,7 +13,7 @@ namespace {
 
 using namespace testing;
 
-TEST(NetworkAddress, SecretsComeFromFilesAndTheEnvironment) {
+TEST(NetworkAddress, InsertsSecretsFromFilesAndTheEnvironment) {
     const TemporaryFolder folder;
     const auto path = folder / "door";
     std::ofstream(path) << "p@ss: w/rd%\nmore\n";
@@ -25,7 +25,7 @@ TEST(NetworkAddress, SecretsComeFromFilesAndTheEnvironment) {
     EXPECT_EQ(network_address("srt://h:1?passphrase={file:" + path + "}"), "srt://h:1?passphrase=p@ss: w/rd%");
 }
 
-TEST(NetworkAddress, RejectsInvalidValuesWithoutShowingThem) {
+TEST(NetworkAddress, RejectsInvalidSecretsWithoutRevealingThem) {
     const TemporaryFolder folder;
     const auto expect_refused = [&](const std::string& value, ErrorCode code, const std::string& scheme = "rtsp") {
         std::ofstream(folder / "value", std::ios::binary) << value;
@@ -54,7 +54,7 @@ std::optional<ErrorCode> refusal(const std::vector<RunFile>& inputs, const std::
     return error_of([&] { require_different_files(inputs, outputs); });
 }
 
-TEST(RunFiles, RejectsOneFileUnderSeveralPaths) {
+TEST(RunFiles, RejectsTheSameFileUnderDifferentPaths) {
     const TemporaryFolder folder;
     write_file(folder / "a", "text");
     write_file(folder / "b", "text");
@@ -68,7 +68,7 @@ TEST(RunFiles, RejectsOneFileUnderSeveralPaths) {
     EXPECT_EQ(refusal({{"-i", folder / "a"}}, {{"-o", folder / "b"}, {"--stats", folder / "c"}}), std::nullopt);
 }
 
-TEST(RunFiles, RejectsOneNewFileUnderSeveralPaths) {
+TEST(RunFiles, RejectsTheSameNewFileUnderDifferentPaths) {
     const TemporaryFolder folder;
     ASSERT_EQ(::symlink(".", (folder / "here").c_str()), 0);
     ASSERT_EQ(::symlink("new", (folder / "dangling").c_str()), 0);
@@ -84,7 +84,7 @@ TEST(RunFiles, AcceptsADeviceTwiceButNotAPipe) {
     EXPECT_EQ(refusal({}, {{"-o", folder / "pipe"}, {"--stats", folder / "pipe"}}), ErrorCode::usage);
 }
 
-TEST(RunFiles, ListsExistingFilesOnly) {
+TEST(RunFiles, ListsOnlyExistingRegularFiles) {
     const TemporaryFolder folder;
     write_file(folder / "a", "");
     const std::vector<RunFile> outputs{

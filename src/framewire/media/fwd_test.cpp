@@ -99,7 +99,7 @@ struct Film {
     fwd::reference::File plain;
 };
 
-TEST(FwdDamage, TruncatedFilesKeepTheirCompleteFrames) {
+TEST(FwdDamage, TruncatedFilesYieldTheirCompleteFrames) {
     for (const auto* keys : {":mode=exact:key=0.16", ":mode=bounded:key=0.16"}) {
         const Film film(keys, {1, 12, 70, 1}, 6);
         kit::CapturedLog log;
@@ -116,7 +116,7 @@ TEST(FwdDamage, TruncatedFilesKeepTheirCompleteFrames) {
     }
 }
 
-TEST(FwdDamage, EveryFlippedBitIsReportedAndConfined) {
+TEST(FwdDamage, EveryBitFlipIsReportedAndConfined) {
     for (const auto* keys : {":mode=exact:key=0.12", ":mode=bounded:key=0.12"}) {
         const Film film(keys, {1, 5, 130, 1}, 5, 0);
         ASSERT_EQ(film.read(film.bytes).message, "");
@@ -137,7 +137,7 @@ TEST(FwdDamage, EveryFlippedBitIsReportedAndConfined) {
 }
 
 // Damage in the blocks of one frame, or in their checksums, stays in those blocks.
-TEST(FwdDamage, StaysInItsBlock) {
+TEST(FwdDamage, IsConfinedToItsBlock) {
     const Film film(":mode=exact:key=0.16", {1, 70, 131, 3});
     const codec::BlockGrid grid(film.shape);
     ASSERT_EQ(grid.count(), 6);
@@ -211,7 +211,7 @@ TEST(FwdDamage, LostFramesAreReportedAndSkipped) {
 }
 
 // Longer parts of the file are overwritten.
-TEST(FwdDamage, ContinuesAfterAGap) {
+TEST(FwdDamage, ReadingResumesAfterAGap) {
     const Film film(":mode=bounded:key=0.16", {1, 40, 70, 3}, 12);
     const auto at = [&](std::size_t frame) { return static_cast<std::size_t>(film.plain.frames[frame].offset); };
     for (const auto& [from, to] : {std::pair{at(1) + 10, at(5) + 7}, std::pair{at(0) + 3, at(2) + 50},
@@ -231,7 +231,7 @@ TEST(FwdDamage, ContinuesAfterAGap) {
     }
 }
 
-TEST(FwdDamage, SeekingAvoidsADamagedKeyframe) {
+TEST(FwdDamage, SeekingPastADamagedKeyframeMatchesSequentialReading) {
     const Film film(":mode=exact:key=0.16", {1, 40, 70, 3}, 12);
     auto bytes = film.bytes;
     const auto& picture = film.plain.frames[4];
@@ -277,7 +277,7 @@ struct Case {
     int threshold;
 };
 
-TEST(Fwd, KeepsEveryByteWithinTheThreshold) {
+TEST(Fwd, RoundTripErrorIsWithinTheThreshold) {
     for (const auto& [keys, shape, threshold] :
          {Case{"", {1, 70, 131, 3}, 20}, Case{":mode=exact:threshold=5", {1, 70, 131, 1}, 5},
           Case{":mode=lossless", {1, 70, 131, 3}, 0}, Case{":mode=lossless:key=0", {1, 33, 65, 1}, 0},
@@ -321,7 +321,7 @@ TEST(Fwd, WritesKeyframesAtTheRequestedInterval) {
         EXPECT_EQ(times.seconds[number], static_cast<double>(number) / 25);
 }
 
-TEST(Fwd, KeepsTimes) {
+TEST(Fwd, PreservesTimesAndRepairsJumps) {
     const TemporaryFolder folder;
     const Shape shape{1, 3, 4, 3};
     const std::vector<double> seconds{5.0, 5.04, 5.1, 7.123456, 7.123456, 7.0, 8.5, 4e9, 4e9 + 1};
@@ -342,7 +342,7 @@ TEST(Fwd, KeepsTimes) {
     EXPECT_EQ(reading.info.rate.denominator, 1001);
 }
 
-TEST(Fwd, StartsAtTheGivenTime) {
+TEST(Fwd, TimesCountFromTheGivenStart) {
     const TemporaryFolder folder;
     const Shape shape{1, 3, 4, 3};
     const auto sink =
@@ -357,7 +357,7 @@ TEST(Fwd, StartsAtTheGivenTime) {
     EXPECT_EQ(fwd::reference::read_fwd(read_file(folder / "a.fwd")).began_us, 0u);
 }
 
-TEST(Fwd, StoresTheTimeOfDayOfLiveFrames) {
+TEST(Fwd, StoresTheWallClockTimeOfLiveRecordings) {
     const TemporaryFolder folder;
     const Shape shape{1, 3, 4, 1};
     const auto before = std::chrono::system_clock::now();
@@ -370,7 +370,7 @@ TEST(Fwd, StoresTheTimeOfDayOfLiveFrames) {
     EXPECT_LE(came, std::chrono::system_clock::now());
 }
 
-TEST(Fwd, SeekingGivesTheSameFramesAsReading) {
+TEST(Fwd, SeekingMatchesSequentialReading) {
     for (const auto* keys : {":mode=exact:key=0.2", ":mode=bounded:key=0.3", ":mode=lossless:key=100"})
         for (const bool has_index : {true, false}) {
             SCOPED_TRACE(std::string(keys) + (has_index ? "" : ", without its index"));
@@ -403,7 +403,7 @@ TEST(Fwd, SeekingGivesTheSameFramesAsReading) {
         }
 }
 
-TEST(Fwd, ReadsTheSameWithoutItsIndex) {
+TEST(Fwd, ReadsTheSameFramesWithoutAnIndex) {
     const TemporaryFolder folder;
     const Shape shape{1, 40, 70, 3};
     const auto path = folder / "a.fwd";
@@ -420,7 +420,7 @@ TEST(Fwd, ReadsTheSameWithoutItsIndex) {
         << log.text();
 }
 
-TEST(Fwd, IsWrittenInSegments) {
+TEST(Fwd, SegmentsContainEveryFrameOnce) {
     const TemporaryFolder folder;
     const Shape shape{1, 20, 67, 3};
     const auto frames = film_frames(shape, 50);
@@ -463,7 +463,7 @@ std::string refusal(const std::function<void()>& body, ErrorCode code) {
     return message;
 }
 
-TEST(Fwd, RejectsContradictorySettings) {
+TEST(Fwd, RejectsConflictingSettings) {
     const TemporaryFolder folder;
     const auto refused = [&](const std::string& keys) {
         return refusal([&] { open_sink((folder / "a.fwd") + keys, {1, 4, 4, 3}, {25, 1}, {}); }, ErrorCode::usage);
@@ -476,7 +476,7 @@ TEST(Fwd, RejectsContradictorySettings) {
     EXPECT_TRUE(folder.names().empty());
 }
 
-TEST(Fwd, RejectsOtherFiles) {
+TEST(Fwd, RejectsInvalidAndUnsupportedFiles) {
     const TemporaryFolder folder;
     const auto path = folder / "a.fwd";
     const auto refused = [&](ErrorCode code = ErrorCode::no_input) {
@@ -505,7 +505,7 @@ TEST(Fwd, RejectsOtherFiles) {
 }
 
 // Files of earlier versions must stay readable.
-TEST(Fwd, ReadsCommittedFiles) {
+TEST(Fwd, ReadsTheCommittedTestVectors) {
     const auto vectors = std::string(kit::sources_path) + "/src/framewire/media/fwd/vectors/";
     FRAMEWIRE_NEEDS(std::filesystem::is_directory(vectors), "no files to read: they lie with the sources");
     struct Vector {
@@ -574,7 +574,7 @@ struct Stream {
 
 const fwd::Recording recording{.shape = shape, .mode = codec::Mode::bounded, .threshold = 20, .rate = {25, 1}};
 
-TEST(FwdRecorder, WritesTheSentFrames) {
+TEST(FwdRecorder, RecordsTheFramesAsSent) {
     const TemporaryFolder folder;
     fwd::Recorder recorder(folder / "a.fwd", recording, 0.2, {}, media_threads());
     Stream stream(recorder);
@@ -602,7 +602,7 @@ TEST(FwdRecorder, AFullDiskEndsOnlyTheRecording) {
     EXPECT_EQ(error_of([&] { recorder.finish(Ending::complete); }), ErrorCode::io);
 }
 
-TEST(FwdRecorder, ASlowDiskDropsFramesUpToAKeyframe) {
+TEST(FwdRecorder, ASlowDiskDropsFramesUntilTheNextKeyframe) {
     const TemporaryFolder folder;
     const auto pipe = folder / "pipe";
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);

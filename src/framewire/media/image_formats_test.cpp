@@ -64,7 +64,7 @@ TEST(Alpha, PngIsCompositedOnBlack) {
     }
 }
 
-TEST(Alpha, PngIsWrittenToPaddedRows) {
+TEST(Alpha, PngIsReadIntoPaddedRows) {
     const TemporaryFolder folder;
     const auto pixels = picture_with_alpha(3);
     write_png(folder / "a.png", pixels, 3);
@@ -105,7 +105,7 @@ TEST(Alpha, IsCompositedOnBlackInEveryFormat) {
 }
 
 // libswscale makes some values of an alpha plane too large by one.
-TEST(Alpha, PlanarAlphaIsExactToOne) {
+TEST(Alpha, PlanarAlphaIsOffByAtMostOne) {
     const TemporaryFolder folder;
     const auto pixels = picture_with_alpha(3);
     write_png(folder / "a.png", pixels, 3);
@@ -172,7 +172,7 @@ HostImage ramp(const Shape& shape) {
     return image;
 }
 
-TEST(Jpeg, RoundTripIsSimilar) {
+TEST(Jpeg, RoundTripErrorIsSmall) {
     for (const int channels : {1, 3}) {
         const Shape shape{1, 37, 61, channels};
         const auto image = ramp(shape);
@@ -197,7 +197,7 @@ TEST(Jpeg, RoundTripIsSimilar) {
     }
 }
 
-TEST(Png, Gray16KeepsItsValuesWithoutGammaChunks) {
+TEST(Png, Gray16RoundTripIsExactWithoutGammaChunks) {
     constexpr int width = 7, height = 3;
     std::vector<std::uint16_t> values;
     for (int at = 0; at < width * height; ++at) values.push_back(static_cast<std::uint16_t>(at * 3121 % 65536));

@@ -11,7 +11,7 @@ using namespace testing;
 
 const Shape small{1, 3, 4, 3};
 
-TEST(ImageFolder, SortsImagesByTheBytesOfTheirNames) {
+TEST(ImageFolder, ListsImagesInByteOrder) {
     const TemporaryFolder folder;
     for (const auto* name : {"b10.png", "b2.PNG", "B.jpeg", "c.Tif", "a.webp", "\xc3\xa4.bmp", "d.pgm"})
         write_file(folder / name, "not looked into");
@@ -38,7 +38,7 @@ TEST(ImageFolder, RejectsAFolderWithoutImages) {
     EXPECT_EQ(error_of([&] { images_in(folder / ""); }), ErrorCode::no_input);
 }
 
-TEST(ImageFolder, ReadsItsImages) {
+TEST(ImageFolder, ReadsItsImagesInOrder) {
     const TemporaryFolder folder;
     std::vector<Bytes> frames;
     for (const auto* name : {"1.png", "10.png", "2.png"}) {
@@ -58,7 +58,7 @@ TEST(ImageFolder, ReadsItsImages) {
 }
 
 // Images of another size are scaled or rejected; converting between gray and colour does not move pixels.
-TEST(ImageFolder, NamesTheImageOfAnotherSize) {
+TEST(ImageFolder, ScalesOrRejectsImagesOfAnotherSize) {
     const TemporaryFolder folder;
     write_video(folder / "a.png", small, {Bytes(36, 70)});
     write_video(folder / "b.png", {1, 3, 4, 1}, {Bytes(12, 80)});
@@ -72,7 +72,7 @@ TEST(ImageFolder, NamesTheImageOfAnotherSize) {
         EXPECT_NE(refused.message.find(part), std::string::npos) << refused.message;
 }
 
-TEST(ImageFolder, ACorruptImageLosesTheSource) {
+TEST(ImageFolder, FailsAtACorruptImage) {
     const TemporaryFolder folder;
     write_video(folder / "%d.png", small, {Bytes(36), Bytes(36), Bytes(36)});
     const auto bytes = read_file(folder / "1.png");
@@ -124,7 +124,7 @@ TEST(Sequence, ConvertsImagesToMatchTheFirst) {
     EXPECT_EQ(reading.frames[1], Bytes(32 * 32 * 3, 90));
 }
 
-TEST(Sequence, ACorruptImageLosesTheSource) {
+TEST(Sequence, FailsAtACorruptImage) {
     const TemporaryFolder folder;
     write_video(folder / "%d.png", {1, 3, 4, 3}, {Bytes(36), Bytes(36), Bytes(36)});
     auto bytes = read_file(folder / "1.png");
@@ -144,7 +144,7 @@ TEST(Sequence, RejectsAnEmptySequence) {
 }
 
 // With numbers from 0 to the largest possible one, the count of missing images just fits.
-TEST(Sequence, AcceptsNumbersOfAnySize) {
+TEST(Sequence, AcceptsNumbersUpToTheInt64Maximum) {
     const TemporaryFolder folder;
     const Shape shape{1, 3, 4, 3};
     write_video(folder / "0.png", shape, {Bytes(36, 1)});
@@ -158,7 +158,7 @@ TEST(Sequence, AcceptsNumbersOfAnySize) {
         << log.text();
 }
 
-TEST(Sequence, AnExistingFileWithAPercentSignIsOneFile) {
+TEST(Sequence, AnExistingFileTakesPrecedenceOverThePattern) {
     const TemporaryFolder folder;
     write_video(folder / "odd.png", {1, 3, 4, 3}, {Bytes(36, 9)});
     std::filesystem::rename(folder / "odd.png", folder / "a%02d.png");

@@ -78,7 +78,7 @@ std::ostream& operator<<(std::ostream& out, const LossyCase& format) { return ou
 
 class Lossy : public ::testing::TestWithParam<LossyCase> {};
 
-TEST_P(Lossy, RoundTripIsSimilar) {
+TEST_P(Lossy, RoundTripReachesTheMinimumPsnr) {
     const auto& [name, file, shape, least_psnr] = GetParam();
     const TemporaryFolder folder;
     std::vector<Bytes> frames;
@@ -141,7 +141,7 @@ TEST(Images, RejectASecondFrameAndLeaveNoFile) {
     EXPECT_TRUE(folder.names().empty());
 }
 
-TEST(Images, WriteAndReadPaddedRows) {
+TEST(Images, SupportPaddedRows) {
     const TemporaryFolder folder;
     const Shape shape{1, 6, 5, 3};
     const auto frame = random_frame(shape, 5);
@@ -164,7 +164,7 @@ TEST(Images, WriteAndReadPaddedRows) {
     }
 }
 
-TEST(Raw, ReplicatesGrayToBgrAndRejectsBgrForGray) {
+TEST(Raw, ConvertsGrayToBgrButNotBgrToGray) {
     const TemporaryFolder folder;
     write_video(folder / "g.bgr", {1, 1, 2, 1}, {Bytes{10, 200}});
     EXPECT_EQ(read_file(folder / "g.bgr"), (Bytes{10, 10, 10, 200, 200, 200}));
@@ -200,7 +200,7 @@ TEST(Targets, AppearOnlyWhenFinished) {
 
 #ifdef FRAMEWIRE_FFMPEG
 // Seven hours without a frame exceed the longest frame duration in MP4; 1e12 s is an invalid time.
-TEST(Targets, AcceptGapsOfAnyLength) {
+TEST(Targets, AcceptTimeGapsOfAnyLength) {
     const Shape shape{1, 16, 16, 3};
     const auto frame = smooth_frame(shape, 0);
     for (const auto* file : {"a.mp4", "a.mkv"}) {
@@ -221,7 +221,7 @@ TEST(Targets, AcceptGapsOfAnyLength) {
 }
 #endif
 
-TEST(Targets, ReportThePathIfTheyCannotBeWritten) {
+TEST(Targets, ReportThePathOnFailure) {
     std::vector<const char*> files = {"/a.y4m", "/a.bgr", "/a.png", "/a%03d.png"};
 #ifdef FRAMEWIRE_FFMPEG
     files.insert(files.end(), {"/a.mp4", "/a.mkv", "/a.jpg", "/a.m3u8"});
@@ -235,7 +235,7 @@ TEST(Targets, ReportThePathIfTheyCannotBeWritten) {
     }
 }
 
-TEST(Targets, AFullDiskIsAnIoError) {
+TEST(Targets, ReportAFullDiskAsAnIoError) {
     // /dev/full is a device that is always full.
     const Shape shape{1, 64, 64, 1};
     std::string message;
@@ -252,7 +252,7 @@ TEST(Targets, AFullDiskIsAnIoError) {
 #endif
 }
 
-TEST(Targets, RejectUnknownExtensions) {
+TEST(Targets, RejectUnknownExtensionsAndInvalidParameters) {
     for (const auto* text : {"a.txt", "a", "a.mp5"})
         EXPECT_EQ(error_of([&] { open_sink(text, {1, 16, 16, 3}, {25, 1}); }), ErrorCode::usage) << text;
     EXPECT_EQ(error_of([&] { open_sink("a.bgr", {1, 16, 16, 3}, {0, 1}); }), ErrorCode::usage);
@@ -260,7 +260,7 @@ TEST(Targets, RejectUnknownExtensions) {
     EXPECT_EQ(error_of([&] { open_sink("a.bgr", {1, 16, 16, 2}, {25, 1}); }), ErrorCode::usage);
 }
 
-TEST(Targets, HaveThePermissionsOfNewFiles) {
+TEST(Targets, HaveTheDefaultPermissions) {
     const TemporaryFolder folder;
     write_video(folder / "a.bgr", {1, 1, 1, 3}, {Bytes(3)});
     write_file(folder / "other", "x");
@@ -273,7 +273,7 @@ TEST(Targets, HaveThePermissionsOfNewFiles) {
 
 #ifdef FRAMEWIRE_FFMPEG
 
-TEST(Hls, WritesAPlaylistThatPlays) {
+TEST(Hls, WritesAPlayablePlaylist) {
     const TemporaryFolder folder;
     const Shape shape{1, 96, 128, 3};
     std::vector<Bytes> frames;
@@ -285,7 +285,7 @@ TEST(Hls, WritesAPlaylistThatPlays) {
     EXPECT_GE(folder.names().size(), 3U);  // the playlist and more than one segment
 }
 
-TEST(H264, HasColourTags) {
+TEST(H264, WritesColourTags) {
     const TemporaryFolder folder;
     for (const auto& [height, matrix] : {std::pair{240, "smpte170m"}, std::pair{720, "bt709"}}) {
         const Shape shape{1, height, 320, 3};
@@ -298,7 +298,7 @@ TEST(H264, HasColourTags) {
     }
 }
 
-TEST(H264, KeepsUnevenTimes) {
+TEST(H264, PreservesUnevenTimestamps) {
     const TemporaryFolder folder;
     const Shape shape{1, 64, 64, 3};
     const double times[] = {5.0, 5.04, 5.5, 7.25};
@@ -311,7 +311,7 @@ TEST(H264, KeepsUnevenTimes) {
         EXPECT_NEAR(reading.times[number].seconds, times[number] - 5, 0.001);
 }
 
-TEST(Sources, ReadImagesFromOtherPrograms) {
+TEST(Sources, ReadTiffAndBmpFromFfmpeg) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 -pix_fmt bgr24 " + (folder / "want.png")));
     const auto want = read_video(folder / "want.png");
@@ -327,7 +327,7 @@ TEST(Sources, ReadImagesFromOtherPrograms) {
     for (const auto byte : bits.frames[0]) EXPECT_TRUE(byte == 0 || byte == 255) << int{byte};
 }
 
-TEST(Sources, RotateSidewaysRecordings) {
+TEST(Sources, ApplyRotationMetadata) {
     const TemporaryFolder folder;
     // The picture has a dark left half and a bright right half, and is tagged with a rotation of 90 degrees.
     ASSERT_TRUE(
@@ -386,7 +386,7 @@ std::vector<Bytes> clip(int count) {
     return frames;
 }
 
-TEST(Missing, IsReportedAsNoInput) {
+TEST(MissingFile, IsReportedAsNoInput) {
     const TemporaryFolder folder;
     for (const auto* name : {"no.mp4", "no.png", "no.y4m", "no", "no%d"})
         EXPECT_EQ(read_video(folder / name).error, ErrorCode::no_input) << name;
@@ -399,7 +399,7 @@ TEST(Missing, IsReportedAsNoInput) {
 }
 
 // Every kind of name is tried at paths that the system cannot examine.
-TEST(Missing, IsReportedIfThePathCannotBeExamined) {
+TEST(MissingFile, IsReportedIfThePathCannotBeExamined) {
     const TemporaryFolder folder;
     std::filesystem::create_symlink(folder / "loop", folder / "loop");
     write_file(folder / "file", "x");
@@ -420,7 +420,7 @@ TEST(Missing, IsReportedIfThePathCannotBeExamined) {
     EXPECT_NE(message.find("File name too long"), std::string::npos) << message;
 }
 
-TEST(Raw, ReadsUpToTheTruncation) {
+TEST(Raw, ReadsTheCompleteFramesOfATruncatedFile) {
     const TemporaryFolder folder;
     write_file(folder / "a.bgr", std::string(6 * 2 + 5, 'x'));
     const auto reading = read_video("raw:" + (folder / "a.bgr") + ":size=2x1");
@@ -429,7 +429,7 @@ TEST(Raw, ReadsUpToTheTruncation) {
     EXPECT_FALSE(reading.info.frames);
 }
 
-TEST(Png, TruncatedAnywhereIsAnError) {
+TEST(Png, TruncationIsAlwaysAnError) {
     const TemporaryFolder folder;
     write_video(folder / "a.png", small, clip(1));
     const auto whole = read_file(folder / "a.png");
@@ -441,7 +441,7 @@ TEST(Png, TruncatedAnywhereIsAnError) {
     }
 }
 
-TEST(Png, RejectsTooManyPixelsBeforeAllocating) {
+TEST(Png, RejectsImagesBeyondThePixelLimit) {
     const TemporaryFolder folder;
     write_video(folder / "a.png", {1, 101, 100, 1}, {Bytes(10100)});
     EXPECT_EQ(read_video(folder / "a.png", {.max_pixels = 10'099}).error, ErrorCode::no_input);
@@ -450,7 +450,7 @@ TEST(Png, RejectsTooManyPixelsBeforeAllocating) {
 
 #ifdef FRAMEWIRE_FFMPEG
 
-TEST(NoVideo, IsReportedAsNoInput) {
+TEST(NonVideoFile, IsReportedAsNoInput) {
     const TemporaryFolder folder;
     write_file(folder / "words.txt", "These are words, many of them.\n");
     write_file(folder / "empty.mp4", "");
@@ -466,7 +466,7 @@ TEST(NoVideo, IsReportedAsNoInput) {
     }
 }
 
-TEST(TooLarge, IsRejected) {
+TEST(OversizedVideo, IsRejected) {
     const TemporaryFolder folder;
     write_video(folder / "a.mkv", small, clip(2));
     EXPECT_EQ(read_video(folder / "a.mkv", {.max_pixels = 64 * 48 - 1}).error, ErrorCode::no_input);
@@ -517,7 +517,7 @@ TEST_P(Damage, ReadsTheIntactFile) {
         EXPECT_GT(reading.times[number].seconds, reading.times[number - 1].seconds);
 }
 
-TEST_P(Damage, TruncatedFileEndsAfterItsFrames) {
+TEST_P(Damage, TruncatedFileEndsEarly) {
     for (int percent = 0; percent < 95; percent += 7) {
         const auto reading =
             read_bytes({whole_.begin(), whole_.begin() + static_cast<std::ptrdiff_t>(whole_.size()) * percent / 100});
@@ -530,7 +530,7 @@ TEST_P(Damage, TruncatedFileEndsAfterItsFrames) {
     }
 }
 
-TEST_P(Damage, CorruptFileEnds) {
+TEST_P(Damage, CorruptFileDoesNotCrashOrHang) {
     std::uint64_t random = 12345;
     for (int round = 0; round < 40; ++round) {
         auto bytes = whole_;
@@ -573,7 +573,7 @@ std::string broken_clip(const TemporaryFolder& folder, const std::string& encodi
 
 // Frame threads lose the corruption flag of a picture and conceal errors with pictures that are being concealed
 // themselves: neither may affect the output.
-TEST(FrameThreads, DamageIsFoundAndDecodedReproducibly) {
+TEST(FrameThreads, DamageIsReportedAndDecodingIsDeterministic) {
     const TemporaryFolder folder;
     for (const auto* encoding :
          {"-c:v libx264 -bf 2", "-c:v libx264 -bf 0 -x264-params slices=2", "-c:v mpeg4 -bf 2"}) {
@@ -593,7 +593,7 @@ TEST(FrameThreads, DamageIsFoundAndDecodedReproducibly) {
 }
 
 // FFmpeg's HEVC decoder reports damage only in its log.
-TEST(FrameThreads, DamageOfHevcIsFound) {
+TEST(FrameThreads, HevcDamageIsReported) {
     const TemporaryFolder folder;
     const auto path = broken_clip(folder, "-c:v libx265 -x265-params log-level=error", 60);
     for (int run = 0; run < 4; ++run) {
@@ -638,7 +638,7 @@ TEST(FrameThreads, FramesBeforeDamageAreDeliveredOnce) {
 }
 
 // If the file cannot be opened again, reading continues from the open file, and its damage is reported.
-TEST(FrameThreads, AReplacedFileIsReadFromTheOpenedOne) {
+TEST(FrameThreads, ReadingContinuesIfTheFileIsReplaced) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i sine=duration=1 " + (folder / "sound.mp4")));
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=352x288 -frames:v 60 -c:v libx264 -f h264 " +
@@ -680,7 +680,7 @@ TEST(Ffv1, CorruptFramesAreNotDelivered) {
     for (const auto& frame : reading.frames) EXPECT_NE(std::find(frames.begin(), frames.end(), frame), frames.end());
 }
 
-TEST(Jpeg, TruncatedFileLosesTheSource) {
+TEST(Jpeg, TruncatedFileIsReportedAsSourceLost) {
     const TemporaryFolder folder;
     write_video(folder / "a.jpg", small, clip(1));
     const auto whole = read_file(folder / "a.jpg");
@@ -690,7 +690,7 @@ TEST(Jpeg, TruncatedFileLosesTheSource) {
     }
 }
 
-TEST(Tiff, TruncatedFileLosesTheSource) {
+TEST(Tiff, TruncatedFileIsAnError) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 -compression_algo raw " + (folder / "a.tif")));
     const auto whole = read_file(folder / "a.tif");

@@ -52,7 +52,7 @@ TEST(Npy, WritesOneDimensionAsATuple) {
     EXPECT_EQ(read_npy(folder / "a.npy").text, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }");
 }
 
-TEST(Npy, GrowsByWholeArrays) {
+TEST(Npy, AppendsWholeArrays) {
     const TemporaryFolder folder;
     NpyFile file(folder / "v.npy", {4096, 4096, 1}, true);
     std::vector<float> values(4096 * 4096);
@@ -79,7 +79,7 @@ TEST(Npy, AppearsOnlyWhenComplete) {
     EXPECT_FALSE(std::filesystem::exists(folder / "a.npy"));
 }
 
-TEST(Npy, RejectsMismatchedSizesAndTypes) {
+TEST(Npy, RejectsMisuseAndUnwritablePaths) {
     const TemporaryFolder folder;
     const float value = 1;
     NpyFile one(folder / "a.npy", {1}, false);
@@ -133,7 +133,7 @@ TEST(NpyReader, ReadsBothTypesAndByteOrders) {
     }
 }
 
-TEST(NpyReader, ReadsEveryShape) {
+TEST(NpyReader, ReadsArraysOfAnyShape) {
     using Sides = std::vector<std::int64_t>;
     EXPECT_EQ(parse(npy(header("<f4", "(6,)"), bytes_of(values))).shape, (Sides{6}));
     EXPECT_EQ(parse(npy(header("<f4", "(1, 2, 3, 1)"), bytes_of(values))).shape, (Sides{1, 2, 3, 1}));
@@ -146,7 +146,7 @@ TEST(NpyReader, ReadsEveryShape) {
         << "any order of keys, either quote";
 }
 
-TEST(NpyReader, ReadsTheWritersFiles) {
+TEST(NpyReader, ReadsFilesWrittenByNpyFile) {
     const TemporaryFolder folder;
     NpyFile file(folder / "a.npy", {3}, true);
     file.write(values.data(), 3);

@@ -86,7 +86,7 @@ TEST_P(Exif, RotatesAJpegExactly) {
 }
 
 // The reference is the ffmpeg tool, whose conversion rounds differently.
-TEST_P(Exif, RotatesAJpegAsTheFfmpegToolDoes) {
+TEST_P(Exif, JpegRotationMatchesFfmpeg) {
     const TemporaryFolder folder;
     const Shape stored{1, 40, 72, 3};
     write_video(folder / "flat.jpg", stored, {smooth_frame(stored, 0)});
@@ -219,7 +219,7 @@ TEST(Exif, IgnoresInvalidOrientations) {
     }
 }
 
-TEST(Exif, AppliesPerImageInAFolder) {
+TEST(Exif, AppliesToEachImageSeparately) {
     const TemporaryFolder folder;
     const Shape stored{1, 24, 24, 3};
     const TemporaryFolder elsewhere;
@@ -277,7 +277,7 @@ TEST_P(DisplayMatrix, RotatesAVideoExactly) {
 
 INSTANTIATE_TEST_SUITE_P(All, DisplayMatrix, ::testing::Range(1, 9));
 
-TEST(DisplayMatrix, RejectsOtherAngles) {
+TEST(DisplayMatrix, RejectsAnglesOtherThanQuarterTurns) {
     const auto orientation = [](std::int32_t a, std::int32_t b, std::int32_t c, std::int32_t d) {
         const std::array<std::int32_t, 9> matrix{a, b, 0, c, d, 0, 0, 0, 1 << 30};
         return orientation_of_matrix(matrix.data());

@@ -62,7 +62,7 @@ TEST(OutputFile, ReplacesAnExistingFileOnlyIfAllowed) {
     EXPECT_EQ(folder.names(), Names{"a"});
 }
 
-TEST(OutputFile, TruncatedNeverReplacesAFinishedFile) {
+TEST(OutputFile, AnInterruptedRunNeverReplacesAFinishedFile) {
     const TemporaryFolder folder;
     write_file(folder / "a", "finished");
     {
@@ -79,7 +79,7 @@ TEST(OutputFile, TruncatedNeverReplacesAFinishedFile) {
     EXPECT_EQ(text_of(folder / "b"), "begun");
 }
 
-TEST(OutputFile, KeepsAFileThatAppearedMeanwhile) {
+TEST(OutputFile, KeepsAFileCreatedInTheMeantime) {
     const TemporaryFolder folder;
     OutputFile file(folder / "a");
     put(file, "ours");
@@ -126,7 +126,7 @@ TEST(OutputFile, RenamesLeftoversOfALiveRecording) {
     EXPECT_EQ(text_of(folder / "a.rescued-2.mp4"), "second");
 }
 
-TEST(OutputFile, TwoProcessesCannotWriteOneFile) {
+TEST(OutputFile, RejectsASecondWriter) {
     const TemporaryFolder folder;
     OutputFile file(folder / "a");
     put(file, "first");
@@ -137,7 +137,7 @@ TEST(OutputFile, TwoProcessesCannotWriteOneFile) {
     EXPECT_EQ(text_of(folder / "a"), "first");
 }
 
-TEST(OutputFile, KeepsPermissions) {
+TEST(OutputFile, PreservesPermissions) {
     const TemporaryFolder folder;
     write_file(folder / "a", "old");
     for (const mode_t mode : {0600, 0640, 0755}) {
@@ -164,7 +164,7 @@ TEST(OutputFile, FollowsLinksToExistingAndMissingFiles) {
     EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
 }
 
-TEST(OutputFile, WritesNamesOfTheMaximumLength) {
+TEST(OutputFile, SupportsFileNamesOfMaximumLength) {
     const TemporaryFolder folder;
     const std::string longest(255, 'n');
     OutputFile file(folder / longest);
@@ -174,7 +174,7 @@ TEST(OutputFile, WritesNamesOfTheMaximumLength) {
     EXPECT_EQ(error_of([&] { OutputFile(folder / (longest + "n")); }), ErrorCode::io);
 }
 
-TEST(OutputFile, StopEndsTheWaitForAPipeReader) {
+TEST(OutputFile, StopInterruptsTheWaitForAPipeReader) {
     const TemporaryFolder folder;
     ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
     std::stop_source stop;
@@ -203,7 +203,7 @@ TEST(OutputFile, StopEndsTheWaitForAPipeReader) {
     std::_Exit(code ? static_cast<int>(*code) : 0);
 }
 
-TEST(OutputFile, AFullDiskIsAnErrorAndKeepsTheUsablePart) {
+TEST(OutputFile, KeepsTheUsablePartOnAFullDisk) {
     const TemporaryFolder folder;
     EXPECT_EXIT(outgrow(folder / "a"), ::testing::ExitedWithCode(static_cast<int>(ErrorCode::io)), "");
     EXPECT_EQ(folder.names(), Names{"a.part"});
@@ -243,7 +243,7 @@ TEST(StreamingCopy, CopiesAtAnyAlignment) {
     });
 }
 
-TEST(StreamingCopy, CopiesFrames) {
+TEST(StreamingCopy, CopiesFullHdFrames) {
     const std::size_t bytes = 1920 * 1080 * 3;
     const auto from = noise(bytes + 7);
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {

@@ -42,7 +42,7 @@ TEST(Y4mHeader, IsParsed) {
     EXPECT_EQ(header.picture_bytes(), 1921 * 1081 + 2 * 961 * 541);
 }
 
-TEST(Y4mHeader, HasThePixelAspectRatio) {
+TEST(Y4mHeader, ParsesThePixelAspectRatio) {
     const auto aspect = [](const std::string& token) {
         const auto ratio = parse("YUV4MPEG2 W8 H6 " + token).pixel_aspect;
         return std::pair{ratio.numerator, ratio.denominator};
@@ -88,7 +88,7 @@ TEST(Y4mHeader, RejectsInvalidHeaders) {
     EXPECT_EQ(error_of([&] { parse_y4m_header("YUV4MPEG2 W100 H100", "test", 9'999); }), ErrorCode::no_input);
 }
 
-TEST(Y4mHeader, SupportsColourSpacesOfFfmpeg) {
+TEST(Y4mHeader, SupportsFfmpegColourSpaces) {
     EXPECT_EQ(parse("YUV4MPEG2 W9 H6 C411").picture_bytes(), 54 + 2 * 3 * 6);
     EXPECT_EQ(parse("YUV4MPEG2 W7 H6 C444alpha").picture_bytes(), 42 * 4);
     EXPECT_EQ(parse("YUV4MPEG2 W7 H5 C420p10 XYSCSS=420P10").picture_bytes(), 2 * (35 + 2 * 12));
@@ -133,7 +133,7 @@ TEST(Y4m, ReadsEveryPixelFormatThatFfmpegWrites) {
 
 #endif
 
-TEST(Y4m, ReadsUpToTheTruncation) {
+TEST(Y4m, ReadsTheCompleteFramesOfATruncatedFile) {
     const TemporaryFolder folder;
     const Shape shape{1, 6, 8, 1};
     const std::vector<Bytes> frames = {random_frame(shape, 1), random_frame(shape, 2)};
@@ -157,7 +157,7 @@ TEST(Y4m, ReadsUpToTheTruncation) {
     }
 }
 
-TEST(Y4m, RejectsEndlessLines) {
+TEST(Y4m, RejectsOverlongLines) {
     const TemporaryFolder folder;
     write_file(folder / "a.y4m", "YUV4MPEG2 W8 H8 X" + std::string(100'000, 'x'));
     EXPECT_EQ(read_video(folder / "a.y4m").error, ErrorCode::no_input);
@@ -182,7 +182,7 @@ TEST(Y4m, ReadsAPipeInSmallChunks) {
     EXPECT_EQ(read_video(folder / "pipe").frames, frames);
 }
 
-TEST(Y4m, StopEndsTheWaitForAPipe) {
+TEST(Y4m, StopInterruptsTheWaitForAPipe) {
     const TemporaryFolder folder;
     ASSERT_EQ(::mkfifo((folder / "pipe.y4m").c_str(), 0600), 0);
     std::stop_source stop;
@@ -213,7 +213,7 @@ std::string header_of(const std::string& path) {
 }
 
 // Random bytes would not survive a conversion to BGR and back.
-TEST(Y4m, KeepsUnfilteredPicturesExactly) {
+TEST(Y4m, PassesUnfilteredPicturesThroughUnchanged) {
     const TemporaryFolder folder;
     const auto in = folder / "in.y4m", out = folder / "out.y4m";
     for (const std::string form :
@@ -256,7 +256,7 @@ TEST(Y4m, KeepsUnfilteredPicturesExactly) {
 }
 
 #ifdef FRAMEWIRE_FFMPEG
-TEST(Y4m, InterpretsColoursAsFfmpegDoes) {
+TEST(Y4m, ColourConversionMatchesFfmpeg) {
     const TemporaryFolder folder;
     for (const auto* format : {"yuv420p", "yuvj420p", "yuv422p", "yuv444p", "gray"}) {
         const auto y4m = folder / "a.y4m";
@@ -280,7 +280,7 @@ Bytes pictures_in(const std::string& path) {
 }
 
 // Unfiltered pictures are written as the ffmpeg tool writes them.
-TEST(Y4m, KeepsTheFormatOfUnfilteredPictures) {
+TEST(Y4m, PreservesTheFormatOfUnfilteredPictures) {
     struct Case {
         const char *pixels, *tag, *range;
     };
@@ -307,7 +307,7 @@ TEST(Y4m, KeepsTheFormatOfUnfilteredPictures) {
 #endif
 
 // Filtered images have the medium's format, or the requested one, and are read back unchanged.
-TEST(Y4m, WritesImagesInTheFormatOfTheMedium) {
+TEST(Y4m, FilteredImagesUseTheSourceFormatByDefault) {
     struct Case {
         const char *keys, *header;
         ChromaSiting siting{};
@@ -345,7 +345,7 @@ TEST(Y4m, WritesImagesInTheFormatOfTheMedium) {
     }
 }
 
-TEST(Y4m, Writes444WithoutAMedium) {
+TEST(Y4m, Writes444IfTheSourceFormatIsUnknown) {
     const TemporaryFolder folder;
     const Shape shape{1, 6, 8, 3};
     write_video(folder / "a.y4m", shape, {random_frame(shape, 1)});
@@ -399,7 +399,7 @@ Bytes by_rows(const NativeFrame& picture, const Shape& shape, int rows_each, std
     return result;
 }
 
-TEST_P(Rows, EqualTheFileForAnyRange) {
+TEST_P(Rows, MatchTheFileForAnyRowRange) {
     auto source = open();
     EXPECT_TRUE(source->info().has_rows);
     std::vector<std::shared_ptr<const NativeFrame>> pictures;
@@ -422,7 +422,7 @@ TEST_P(Rows, EqualTheFileForAnyRange) {
     }
 }
 
-TEST_P(Rows, AndImagesCanAlternate) {
+TEST_P(Rows, CanAlternateWithImages) {
     const auto source = open();
     const auto image_is = [&](std::size_t number) {
         return std::equal(frames_[number].begin(), frames_[number].end(), image_.view().data());
@@ -441,7 +441,7 @@ TEST_P(Rows, AndImagesCanAlternate) {
     EXPECT_EQ(by_rows(*source->native_frame(), shape_, 50, 0), frames_[1]);
 }
 
-TEST_P(Rows, EndAtTheTruncation) {
+TEST_P(Rows, ReportATruncatedFrame) {
     std::filesystem::resize_file(path_, file_.size() - 7);
     const auto source = open();
     EXPECT_TRUE(read(*source));
@@ -454,7 +454,7 @@ TEST_P(Rows, EndAtTheTruncation) {
         << message;
 }
 
-TEST_P(Rows, ReportALaterTruncation) {
+TEST_P(Rows, ReportTruncationAfterOpening) {
     const auto source = open();
     ASSERT_TRUE(read(*source));
     ASSERT_TRUE(read(*source));

@@ -51,7 +51,7 @@ void expect_same(const std::string& name, const std::string& keys, const Shape& 
     EXPECT_TRUE(written(path + keys, path, shape, facts, true) == want);
 }
 
-TEST(SinkPlanes, GiveTheSameY4m) {
+TEST(SinkPlanes, ProduceTheSameY4mAsImages) {
     const PictureFacts facts{.coding = YuvCoding{YuvMatrix::bt709, false}, .sampling = ChromaSampling::s420};
     expect_same("a.y4m", "", {1, 96, 128, 3}, facts);
     expect_same("a.y4m", "", {1, 97, 131, 3}, facts);
@@ -63,7 +63,7 @@ TEST(SinkPlanes, GiveTheSameY4m) {
 
 #ifdef FRAMEWIRE_FFMPEG
 // The formats include encoders that keep pictures for a while.
-TEST(SinkPlanes, GiveTheSameEncodedFiles) {
+TEST(SinkPlanes, ProduceTheSameEncodedFilesAsImages) {
     for (const auto& [name, keys] :
          {std::pair{"a.mp4", ":preset=veryfast"}, std::pair{"a.mp4", ":pixels=yuv444p"},
           std::pair{"a.mp4", ":pixels=nv12"}, std::pair{"a.avi", ":codec=ffv1:pixels=yuv420p"}, std::pair{"a.avi", ""},
@@ -143,7 +143,7 @@ TEST(SinkRegistry, SuggestsTheNearestName) {
 
 #ifdef FRAMEWIRE_FFMPEG
 
-TEST(SinkRegistry, RejectsEncodersWithAReason) {
+TEST(SinkRegistry, RejectsUnusableEncodersAndOptions) {
     const TemporaryFolder folder;
     const Shape shape{1, 48, 64, 3};
     std::string message;
@@ -163,7 +163,7 @@ TEST(SinkRegistry, RejectsEncodersWithAReason) {
     EXPECT_TRUE(folder.names().empty());
 }
 
-TEST(SinkRegistry, ReadsBackEveryImageFormat) {
+TEST(SinkRegistry, EveryImageFormatRoundTrips) {
     const TemporaryFolder folder;
     const Shape shape{1, 45, 63, 3};
     const auto frame = smooth_frame(shape, 0);
@@ -180,7 +180,7 @@ TEST(SinkRegistry, ReadsBackEveryImageFormat) {
     EXPECT_LT(std::filesystem::file_size(folder / "c.jpg"), std::filesystem::file_size(folder / "a.JPG"));
 }
 
-TEST(SinkRegistry, ReadsBackEveryVideoFormat) {
+TEST(SinkRegistry, EveryVideoFormatRoundTrips) {
     const TemporaryFolder folder;
     const Shape shape{1, 64, 96, 3};
     std::vector<Bytes> frames;
@@ -198,7 +198,7 @@ TEST(SinkRegistry, ReadsBackEveryVideoFormat) {
     }
 }
 
-TEST(SinkRegistry, PutsTheIndexOfMp4First) {
+TEST(SinkRegistry, WritesTheMp4IndexBeforeTheData) {
     const TemporaryFolder folder;
     const Shape shape{1, 64, 96, 3};
     for (const auto* name : {"a.mp4", "b.mov"}) {
@@ -221,7 +221,7 @@ TEST(SinkRegistry, PutsTheIndexOfMp4First) {
 
 #endif
 
-TEST(SinkRegistry, DoesNotParsePathsAfterFile) {
+TEST(SinkRegistry, TakesFileUrlsLiterally) {
     const TemporaryFolder folder;
     for (const std::string name : {"a%d.png", "a%04d.png", "%d%d.png", "b:quality=3.png", "tcp:%d.png"}) {
         const auto text = literal_sink(folder / name);
@@ -236,7 +236,7 @@ TEST(SinkRegistry, DoesNotParsePathsAfterFile) {
     EXPECT_EQ(literal_sink(""), "");
 }
 
-TEST(SinkRegistry, WritesRawBytesToStandardOutput) {
+TEST(SinkRegistry, ParsesTheFormatOfStandardOutput) {
     EXPECT_EQ(parse_sink("-").values.text("format"), "y4m");
     EXPECT_EQ(parse_sink("-:format=bgr").values.text("format"), "bgr");
     const Shape frame{1, 4, 4, 3};
@@ -341,7 +341,7 @@ TEST_F(JoinedFile, RejectsTruncatedArrays) {
 
 // The log shows the warning about an unfinished output after the header of the first part was read and before its
 // arrays are read.
-TEST_F(JoinedFile, RejectsArraysThatShrinkMeanwhile) {
+TEST_F(JoinedFile, RejectsArraysThatShrinkWhileBeingJoined) {
     write_arrays<float>(folder_ / "0.npy", NpyValues::float32, 0, 3);
     write_file(folder_ / "all.npy.part", "unfinished");
     int warnings = 0;
@@ -371,7 +371,7 @@ TEST(SegmentNames, MatchOnlyStrftimeResults) {
     EXPECT_TRUE(SegmentNames::parse("100%%-%F_%T.y4m").matches("100%-2026-11-22_10:00:00.y4m"));
 }
 
-TEST(SegmentNames, FreePathIsUnused) {
+TEST(SegmentNames, FreePathSkipsUsedNames) {
     const TemporaryFolder folder;
     const auto names = SegmentNames::parse(folder / "p-%Y-%H%M%S.avi");
     const auto now = std::chrono::system_clock::now();
@@ -384,7 +384,7 @@ TEST(SegmentNames, FreePathIsUnused) {
     EXPECT_EQ(names.free_path(now), first.substr(0, first.size() - 4) + "-3.avi") << "one is being written there";
 }
 
-TEST(SegmentNames, FindSegmentsOnly) {
+TEST(SegmentNames, FindOnlySegments) {
     const TemporaryFolder folder;
     const auto names = SegmentNames::parse(folder / "p-%H%M%S.avi");
     for (const auto* name :
@@ -401,7 +401,7 @@ TEST(SegmentNames, FindSegmentsOnly) {
     EXPECT_EQ(found, (std::vector<std::string>{"p-100000.avi", "p-090000.avi", "p-110000.avi.part"}));
 }
 
-TEST(SegmentNames, RejectUnknownConversions) {
+TEST(SegmentNames, RejectMissingTimesAndUnknownConversions) {
     std::string message;
     const auto code_of = [&](const std::string& path) {
         return error_of([&] { SegmentNames::parse(path); }, &message);
@@ -457,7 +457,7 @@ std::vector<std::string> pieces(const TemporaryFolder& folder) {
     return paths;
 }
 
-TEST(Segments, ContainEachFrameOnceAndAreNamedByTime) {
+TEST(Segments, ContainEachFrameExactlyOnce) {
     const TemporaryFolder folder;
     record(folder / "cam-%Y%m%d-%H%M%S.y4m", 75, {.seconds = 2});
     const auto paths = pieces(folder);
@@ -473,13 +473,13 @@ TEST(Segments, ContainEachFrameOnceAndAreNamedByTime) {
     EXPECT_EQ(next, 75);
 }
 
-TEST(Segments, AreNumberedIfTimesAreEqual) {
+TEST(Segments, AreNumberedIfTheirNamesCollide) {
     const TemporaryFolder folder;
     record(folder / "cam-%Y.y4m", 45, {.seconds = 1});
     EXPECT_EQ(folder.names().size(), 5U);
 }
 
-TEST(Segments, OldestAreRemovedAndOtherFilesKept) {
+TEST(Segments, OldestAreRemovedButOtherFilesAreKept) {
     const TemporaryFolder folder;
     write_file(folder / "cam-notes.y4m", "mine");
     write_file(folder / "cam-20200101-000000.y4m", std::string(100'000, 'x'));
@@ -503,7 +503,7 @@ TEST(Segments, OldestAreRemovedAndOtherFilesKept) {
 
 #ifdef FRAMEWIRE_FFMPEG
 
-TEST(Segments, RejectOtherTargets) {
+TEST(Segments, RejectTargetsThatCannotBeSegmented) {
     const TemporaryFolder folder;
     for (const auto* target : {"a-%H.png", "a-%H.m3u8"})
         EXPECT_EQ(error_of([&] { record(folder / target, 1, {.seconds = 1}); }), ErrorCode::usage) << target;
@@ -512,7 +512,7 @@ TEST(Segments, RejectOtherTargets) {
     EXPECT_TRUE(folder.names().empty());
 }
 
-TEST(Segments, StartWithAKeyFrameAndPlay) {
+TEST(Segments, StartWithAKeyframeAndArePlayable) {
     const TemporaryFolder folder;
     record(folder / "cam-%H%M%S.mp4", 35, {.seconds = 1});
     const auto paths = pieces(folder);

@@ -98,7 +98,7 @@ protected:
     std::string path_ = folder_ / GetParam().file;
 };
 
-TEST_P(Range, IsExact) {
+TEST_P(Range, YieldsExactlyTheRequestedFrames) {
     const auto whole = read_video(path_);
     ASSERT_EQ(whole.frames.size(), count) << whole.message;
     for (const double start : {0.0, 0.02, 0.04, 0.4, 0.44, 1.16, 2.0, 2.04, 3.93, 3.96, 4.0, 400.0})
@@ -156,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Kind{"y4m", "a.y4m", "-pix_fmt yuv420p"}),
     ::testing::PrintToStringParamName());
 
-TEST(Range, ReadsUpToTheStartWithoutSeeking) {
+TEST(Range, IsExactForSourcesThatCannotSeek) {
     const std::string camera = "synth:size=32x24:fps=10:frames=20";
     const auto whole = read_video(camera);
     for (const double start : {0.1, 1.0, 1.9, 2.0}) expect_part(camera, whole, start, std::nullopt);
@@ -194,7 +194,7 @@ TEST(Range, IsExactForRawBytes) {
 }
 
 // A file of 18 frames whose FRAME lines have parameters is as long as one of 19 frames without parameters.
-TEST(Range, ReadsUpToTheStartOfY4mWithFrameParameters) {
+TEST(Range, IsExactForY4mWithFrameParameters) {
     const TemporaryFolder folder;
     const Shape shape{1, 6, 8, 1};
     std::string bytes = "YUV4MPEG2 W8 H6 F25:1 Cmono\n";

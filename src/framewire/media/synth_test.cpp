@@ -65,7 +65,7 @@ class SynthOnBackends : public kit::BackendTest {};
 FRAMEWIRE_ON_EVERY_BACKEND(SynthOnBackends);
 
 // The sizes include odd widths, and GPU memory has its own strides.
-TEST_P(SynthOnBackends, CapturedFramesEqualReadFrames) {
+TEST_P(SynthOnBackends, CapturedFramesMatchReadFrames) {
     auto& executor = kit::executor(GetParam());
     for (const auto* text : {"synth:size=321x181:frames=90:objects=9", "synth:size=64x48:noise=0:objects=3:frames=40",
                              "synth:size=1x1:frames=2", "synth:size=320x180:fps=2:objects=40:frames=30"}) {
@@ -108,7 +108,7 @@ TEST(Synth, IsReproducible) {
     EXPECT_NE(checksum(read_video("synth:size=320x180:frames=60:seed=2").frames), checksum(reading.frames));
 }
 
-TEST(Synth, IsStaticWithoutFiguresAndNoise) {
+TEST(Synth, IsStaticWithoutObjectsAndNoise) {
     const auto reading = read_video("synth:size=97x61:noise=0:objects=0:frames=5:fps=50");
     ASSERT_EQ(reading.frames.size(), 5U);
     for (const auto& frame : reading.frames) EXPECT_EQ(frame, reading.frames[0]);
@@ -118,7 +118,7 @@ TEST(Synth, IsStaticWithoutFiguresAndNoise) {
     EXPECT_GT(values.size(), 128U);
 }
 
-TEST(Synth, WritesTheTrueBoxesOfMovingObjects) {
+TEST(Synth, WritesGroundTruthBoxesOfMovingObjects) {
     const TemporaryFolder folder;
     const auto reading =
         read_video("synth:size=320x180:noise=0:objects=5:fps=10:frames=80:truth=" + (folder / "truth.jsonl"));
@@ -186,7 +186,7 @@ TEST(Synth, AcceptsAnySize) {
     }
 }
 
-TEST(Synth, RejectsUnknownParameters) {
+TEST(Synth, RejectsInvalidParameters) {
     for (const auto* text : {"synth:sice=1x1", "synth:size=0x0", "synth:noise=51", "synth:noise=-1", "synth:objects=65",
                              "synth:fps=0", "synth:frames=0", "synth:seed=x", "synth:size"})
         EXPECT_EQ(error_of([&] { open_source(text); }), ErrorCode::usage) << text;

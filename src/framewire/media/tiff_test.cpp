@@ -38,7 +38,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-TEST_F(TiffForms, TilesEqualStrips) {
+TEST_F(TiffForms, TilesAndStripsAreReadExactly) {
     for (const std::string picture : {"c.png", "g.png"})
         for (const std::string compression : {"None", "LZW", "Zip", "RLE"})
             for (const std::string form : {"", "-define tiff:tile-geometry=64x64", "-interlace Plane"}) {
@@ -49,7 +49,7 @@ TEST_F(TiffForms, TilesEqualStrips) {
             }
 }
 
-TEST_F(TiffForms, ReadsRareForms) {
+TEST_F(TiffForms, ReadsUncommonVariants) {
     const std::string tiles = " -define tiff:tile-geometry=64x64 ";
     for (const auto& [how, allowed] : {std::pair{"-depth 16", 1},
                                        {"-posterize 4 -type Palette", 0},  // 8-bit colours
@@ -86,7 +86,7 @@ TEST_F(TiffForms, GrayAlphaIsCompositedOnBlack) {
     EXPECT_EQ(read_video(deep).error, ErrorCode::no_input) << "refused rather than opaque";
 }
 
-TEST_F(TiffForms, ReadsCmykAsColour) {
+TEST_F(TiffForms, Reads8BitCmykAndRejects16Bit) {
     const auto path = folder_ / "a.tif";
     const std::string tiles = " -define tiff:tile-geometry=64x64 ";
     for (const auto& form : {std::string(" "), tiles}) {
@@ -112,7 +112,7 @@ TEST_F(TiffForms, ReadsGrayTilesOfEveryDepth) {
         }
 }
 
-TEST_F(TiffForms, PagesAreFrames) {
+TEST_F(TiffForms, ReadsPagesAsFrames) {
     const auto path = folder_ / "pages.tif";
     ASSERT_TRUE(convert((folder_ / "c.png") + " \\( " + (folder_ / "c.png") + " -flip \\) \\( " + (folder_ / "c.png") +
                         " -resize 50% \\) " + path));
@@ -126,7 +126,7 @@ TEST_F(TiffForms, PagesAreFrames) {
     EXPECT_GT(psnr(reading.frames[2], reading.frames[0]), 25) << "scaled to the first page's size";
 }
 
-TEST_F(TiffForms, CorruptTilesLoseTheSource) {
+TEST_F(TiffForms, CorruptTilesAreReportedAsSourceLost) {
     const auto path = folder_ / "a.tif";
     ASSERT_TRUE(convert((folder_ / "c.png") + " -compress Zip -define tiff:tile-geometry=64x64 " + path));
     auto bytes = read_file(path);

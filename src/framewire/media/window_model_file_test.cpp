@@ -29,7 +29,7 @@ WindowModel parse(const std::string& text, WindowModel like = small_window()) {
                               std::move(like));
 }
 
-TEST(WindowModelFile, ReadsBackNpy) {
+TEST(WindowModelFile, NpyRoundTripIsExact) {
     const TemporaryFolder folder;
     auto model = small_window();
     model.weights = ascending(48);
@@ -73,7 +73,7 @@ WindowModel unlike_default() {
     return model;
 }
 
-TEST(WindowModelFile, StoresTheDescriptionOfItsWindow) {
+TEST(WindowModelFile, StoresTheWindowDescription) {
     const TemporaryFolder folder;
     const auto model = unlike_default();
     write_window_model(folder / "model.npy", model);
@@ -90,7 +90,7 @@ TEST(WindowModelFile, StoresTheDescriptionOfItsWindow) {
     EXPECT_EQ(parse_npy_text(behind, "model.npy"), description(model));
 }
 
-TEST(WindowModelFile, RejectsAnotherWindowThanRequested) {
+TEST(WindowModelFile, RejectsAModelOfADifferentWindow) {
     const TemporaryFolder folder;
     write_window_model(folder / "model.npy", unlike_default());
     const auto file = read_file(folder / "model.npy");
@@ -106,7 +106,7 @@ TEST(WindowModelFile, RejectsAnotherWindowThanRequested) {
 }
 
 // Files without a description, which older versions wrote, have the requested window.
-TEST(WindowModelFile, WithoutADescriptionHasTheRequestedWindow) {
+TEST(WindowModelFile, UsesTheRequestedWindowWithoutADescription) {
     const TemporaryFolder folder;
     NpyFile file(folder / "old.npy", {49}, false);
     file.write(ascending(49).data(), 49);
@@ -157,12 +157,12 @@ std::string opencv_hog_with(const std::string& key, const std::string& value) {
 }
 
 // Another Gaussian weighting of a block's pixels would give another descriptor; a negative winSigma is the default.
-TEST(WindowModelFile, RejectsOtherWinSigmaFromOpenCv) {
+TEST(WindowModelFile, AcceptsTheDefaultWinSigmaFromOpenCv) {
     for (const auto* sigma : {"-1", "-1.", "4", "4.0000000001"})
         EXPECT_EQ(parse(opencv_hog_with("winSigma", sigma), WindowModel{}).weights.size(), 48u) << sigma;
 }
 
-TEST(WindowModelFile, ReadsWindowAndOrderOfOpenCvsHogDescriptor) {
+TEST(WindowModelFile, ReadsOpenCvHogDescriptors) {
     auto numbers = ascending(48);
     numbers.push_back(-7);
     const auto model = parse(opencv_hog(numbers), WindowModel{});
@@ -214,7 +214,7 @@ std::vector<float> times(float factor) {
 }
 
 // The decision function, sum(alpha x) - rho = 2 x (1 to 48) - 3, is positive for the first label.
-TEST(WindowModelFile, OpenCvsSvmIsPositiveForTheLargerLabel) {
+TEST(WindowModelFile, OpenCvSvmScoresArePositiveForTheLargerLabel) {
     const auto lower_first = parse(opencv_svm("C_SVC", "[ -1, 1 ]", one_vector, function));
     EXPECT_EQ(lower_first.weights, times(-2));
     EXPECT_EQ(lower_first.bias, 3);
@@ -224,13 +224,13 @@ TEST(WindowModelFile, OpenCvsSvmIsPositiveForTheLargerLabel) {
     EXPECT_EQ(lower_first.width_px, 24);
 }
 
-TEST(WindowModelFile, ReadsOpenCvsRegression) {
+TEST(WindowModelFile, ReadsOpenCvRegressionModels) {
     const auto model = parse(opencv_svm("EPS_SVR", "", one_vector, "         rho: 3.\n         alpha: [ 2. ]\n"));
     EXPECT_EQ(model.weights, times(2));
     EXPECT_EQ(model.bias, -3);
 }
 
-TEST(WindowModelFile, AddsUpSupportVectors) {
+TEST(WindowModelFile, SumsWeightedSupportVectors) {
     const auto ones = fmt::format("      - [ {} ]\n", fmt::join(std::vector<float>(48, 1), ", "));
     const auto model = parse(opencv_svm("EPS_SVR", "", ones + one_vector,
                                         "         rho: 0.\n         alpha: [ 2., -1. ]\n         index: [ 1, 0 ]\n"));
@@ -328,7 +328,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& refused) { return refused.param.name; });
 
 // A few lines with aliases would expand to 10^9 values.
-TEST(WindowModelFile, RejectsAliases) {
+TEST(WindowModelFile, RejectsYamlAliases) {
     std::string yaml =
         "%YAML:1.0\n---\nopencv_ml_svm:\n   svmType: EPS_SVR\n   kernel:\n      type: LINEAR\n   row: &row [ 1";
     for (int number = 0; number < 999; ++number) yaml += ", 1";

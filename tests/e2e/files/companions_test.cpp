@@ -126,7 +126,7 @@ TEST(CompanionRules, ReportsStreamsThatTheContainerCannotHold) {
     make_film(folder, folder / "in.mkv", "-c:a pcm_s16le -c:s srt");
     const auto made = run({"-i", folder / "in.mkv", "-o", folder / "out.mp4"});
     ASSERT_EQ(made.code, 0) << made.err;
-    EXPECT_NE(made.err.find("sound (pcm_s16le)"), std::string::npos) << made.err;
+    EXPECT_NE(made.err.find("audio (pcm_s16le)"), std::string::npos) << made.err;
     EXPECT_NE(made.err.find("subtitles (subrip)"), std::string::npos) << made.err;
     EXPECT_EQ(probed(folder / "out.mp4", "stream=codec_type").substr(0, 6), "video\n");
 }

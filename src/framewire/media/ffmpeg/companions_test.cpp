@@ -52,7 +52,7 @@ struct Film {
 class LateStreams : public ::testing::TestWithParam<Film> {};
 
 // The audio starts at 0.8 s and the subtitles at 2 s, in containers that support them.
-TEST_P(LateStreams, KeepTheirTimesForAnyFlushInterval) {
+TEST_P(LateStreams, KeepTheirTimestampsAtAnyFlushInterval) {
     const auto& film = GetParam();
     const TemporaryFolder folder;
     write_file(folder / "s.srt", "1\n00:00:02,000 --> 00:00:03,000\nhello\n");
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Film{"in.mov", "pcm_s16le", "mov_text", ".mov"}, Film{"in.mkv", "ac3", "srt", ".mkv"},
                       Film{"in.ts", "aac", "", ".ts"}, Film{"in.ts", "mp2", "", ".ts"}));
 
-TEST(LastPicture, HasTheDurationOfItsFile) {
+TEST(LastPicture, KeepsItsDisplayDuration) {
     const TemporaryFolder folder;
     // Files with 10 pictures of 0.04 s and one of 5 s, which is declared by frame durations or only by the total
     // duration.
@@ -123,7 +123,7 @@ TEST(LastPicture, HasTheDurationOfItsFile) {
 }
 
 // In AVI, a chunk of 0 bytes repeats the previous picture.
-TEST(LastPicture, InAviIsRepeatedByNullFrames) {
+TEST(LastPicture, IsExtendedByEmptyChunksInAvi) {
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=10:duration=1 -c:v mjpeg " + (folder / "a.avi")));
     auto bytes = read_file(folder / "a.avi");

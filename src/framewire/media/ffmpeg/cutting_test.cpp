@@ -18,7 +18,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-TEST_F(PacketTimes, EqualTheTimesOfDecodedFrames) {
+TEST_F(PacketTimes, MatchTheTimesOfDecodedFrames) {
     for (const auto& [name, encoding] : {std::pair{"b.mp4", "-c:v libx264 -g 20 -bf 3"},
                                          {"open.mkv", "-c:v libx264 -x264-params open-gop=1:keyint=20:bframes=3"},
                                          {"late.ts", "-c:v libx264 -g 20 -bf 3 -output_ts_offset 95000"},

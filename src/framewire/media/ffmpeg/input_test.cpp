@@ -42,7 +42,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-TEST_F(Limits, RejectsAPlaylistUnderAnotherName) {
+TEST_F(Limits, RejectsPlaylistsWithoutAPlaylistExtension) {
     for (const auto* name :
          {"a.mp4", "a.mkv", "a.ts", "a.jpg", "a.JPEG", "a.webp", "a.tif", "a", "a.txt", "a.m3u8.mp4"}) {
         write_hls(name);
@@ -58,7 +58,7 @@ TEST_F(Limits, RejectsAPlaylistUnderAnotherName) {
     }
 }
 
-TEST_F(Limits, FollowsAPlaylistWithItsExtension) {
+TEST_F(Limits, FollowsPlaylistsWithTheMatchingExtension) {
     for (const auto* name : {"a.m3u8", "a.M3U"}) {
         write_hls(name);
         const auto reading = read_video(folder_ / name);
@@ -71,7 +71,7 @@ TEST_F(Limits, FollowsAPlaylistWithItsExtension) {
     EXPECT_EQ(read_video(folder_ / "a.mpd").frames.size(), 10U);
 }
 
-TEST_F(Limits, RejectsAPlaylistOfAnotherKind) {
+TEST_F(Limits, RejectsPlaylistsWithAMismatchedExtension) {
     write_concat("a.m3u8");
     write_hls("a.ffconcat");
     write_hls("a.mpd");
@@ -83,7 +83,7 @@ TEST_F(Limits, RejectsAPlaylistOfAnotherKind) {
 }
 
 // Playlists that name servers, scripts, or text files that FFmpeg would render as a terminal.
-TEST_F(Limits, APlaylistRefersToMediaOnly) {
+TEST_F(Limits, PlaylistsMayOnlyReferToLocalMedia) {
     write_file(folder_ / "words.ts", "These are words, many of them.\n");
     write_concat("script.ts");
     for (const auto* part : {"words.ts", "script.ts", "http://127.0.0.1:1/a.ts", "tcp://127.0.0.1:1/a.ts"}) {
@@ -94,7 +94,7 @@ TEST_F(Limits, APlaylistRefersToMediaOnly) {
     }
 }
 
-TEST_F(Limits, ImagesUseImageDemuxersOnly) {
+TEST_F(Limits, ImagesAreReadOnlyByImageDemuxers) {
     std::filesystem::copy(folder_ / "secret.ts", folder_ / "a.jpg");
     const auto video = read_video(folder_ / "a.jpg");
     EXPECT_EQ(video.error, ErrorCode::no_input);
@@ -240,7 +240,7 @@ TEST(Http, ReadsAWholeFile) {
     EXPECT_EQ(reading.frames.size(), clip_frames);
 }
 
-TEST(Http, SendsAPasswordFromAFileButDoesNotShowIt) {
+TEST(Http, SendsAPasswordFromAFileWithoutRevealingIt) {
     const TemporaryFolder folder;
     std::ofstream(folder / "secret") << "Tr0ub 4dor\n";
     const auto bytes = clip();
@@ -271,7 +271,7 @@ TEST(Http, SendsAPasswordFromAFileButDoesNotShowIt) {
     EXPECT_NE(request.find("Basic bWU6VHIwdWIgNGRvcg=="), std::string::npos) << request;  // base64 of me:Tr0ub 4dor
 }
 
-TEST(Http, ResumesAnInterruptedFile) {
+TEST(Http, ResumesAnInterruptedDownload) {
     const auto bytes = clip();
     const HttpServer server([&](const Connection& connection, int number) {
         std::size_t begin = 0;
@@ -291,7 +291,7 @@ TEST(Http, ResumesAnInterruptedFile) {
     EXPECT_GE(server.connections(), 3);
 }
 
-TEST(Http, ReopensALostBroadcastUntilRetriesEnd) {
+TEST(Http, ReopensALostBroadcastUntilRetriesRunOut) {
     const auto bytes = clip();
     const HttpServer server([&](const Connection& connection, int number) {
         if (number >= 2) return;  // the server never answers again
@@ -325,14 +325,14 @@ TEST(Http, TimesOutOnASilentServer) {
     EXPECT_LT(milliseconds_since(begin), 9'000);
 }
 
-TEST(Http, RejectsAServerThatNeverAnswers) {
+TEST(Http, TimesOutIfTheServerNeverAnswers) {
     const HttpServer server([](const Connection& connection, int) { connection.stall(); });
     const auto begin = Clock::now();
     EXPECT_EQ(read_video(server.url(), {.timeout = 500ms}).error, ErrorCode::no_input);
     EXPECT_LT(milliseconds_since(begin), 8'000);
 }
 
-TEST(Http, RejectsAMissingResource) {
+TEST(Http, ReportsAMissingResource) {
     const HttpServer server([](const Connection& connection, int) {
         connection.send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
     });
@@ -371,7 +371,7 @@ TEST(Http, APlaylistCannotReferToLocalFiles) {
     }
 }
 
-TEST(Network, NamesHaveNoCredentials) {
+TEST(Network, NamesAndMessagesHideCredentials) {
     const auto bytes = clip();
     const HttpServer server([&](const Connection& connection, int) {
         connection.send(fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", bytes.size()));
@@ -439,7 +439,7 @@ TEST(Http, ReadsCamerasWithLooseMultipartHeaders) {
 }
 
 // The server sends more than the socket buffers hold while the recording has read only one frame.
-TEST(Http, ReadsABroadcastAheadIfEveryFrameIsKept) {
+TEST(Http, BuffersABroadcastIfEveryFrameIsKept) {
     const TemporaryFolder folder;
     ASSERT_TRUE(
         ffmpeg("-f lavfi -i \"nullsrc=size=640x480:rate=25,geq=lum='255*random(1)':cb=128:cr=128\" -frames:v 60 "
@@ -467,7 +467,7 @@ TEST(Http, ReadsABroadcastAheadIfEveryFrameIsKept) {
     }
 }
 
-TEST(Http, StopEndsABlockedRead) {
+TEST(Http, StopInterruptsABlockedRead) {
     const auto bytes = clip();
     const HttpServer server([&](const Connection& connection, int) {
         connection.send(endless);
@@ -493,7 +493,7 @@ TEST(Http, StopEndsABlockedRead) {
     EXPECT_LT(milliseconds_since(stopped), 20'000);
 }
 
-TEST(Http, StopEndsOpening) {
+TEST(Http, StopInterruptsOpening) {
     std::stop_source stop;
     const HttpServer server([&](const Connection& connection, int) {
         stop.request_stop();  // the request has arrived, and the client waits for the response
@@ -504,7 +504,7 @@ TEST(Http, StopEndsOpening) {
     EXPECT_LT(milliseconds_since(begin), 20'000);
 }
 
-TEST(Udp, ReceivesWhatWasSent) {
+TEST(Udp, ReceivesSentFrames) {
     const auto url = fmt::format("udp://127.0.0.1:{}", 20'000 + ::getpid() % 20'000);
     constexpr auto frame_period = 20ms;
     std::jthread sender([&](const std::stop_token& stop) {
@@ -559,7 +559,7 @@ protected:
     std::string path_ = folder_ / GetParam().file;
 };
 
-TEST_P(Times, CountFromTheStart) {
+TEST_P(Times, StartAtZero) {
     const auto reading = read_video(path_);
     EXPECT_FALSE(reading.error) << reading.message;
     ASSERT_EQ(reading.times.size(), count);
@@ -586,7 +586,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Shifted{"avi", "a.avi", "-c:v mjpeg"}),
     ::testing::PrintToStringParamName());
 
-TEST(Times, InTransportStreamsCountFromTheStart) {
+TEST(Times, StartAtZeroInTransportStreams) {
     const TemporaryFolder folder;
     // The last offset is two hours before the 33-bit clock wraps around.
     for (const auto* offset : {"5", "-5", "88243"}) {
@@ -616,7 +616,7 @@ TEST(Times, ImpossibleTimesAreIgnored) {
 }
 
 // FFmpeg writes the end time as the duration of a Matroska file; mkvmerge counts from the first timestamp.
-TEST(Times, AMatroskaDurationMayCountFromTheFirstTimestamp) {
+TEST(Times, AMatroskaDurationMayStartAtTheFirstTimestamp) {
     const TemporaryFolder folder;
     ASSERT_TRUE(
         ffmpeg(fmt::format("-f lavfi -i testsrc=size=64x48:rate=25 -frames:v {} -c:v ffv1 -output_ts_offset 1 {}",

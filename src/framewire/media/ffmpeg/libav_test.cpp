@@ -28,7 +28,7 @@ TEST(FilterGraph, FiltersEachPicture) {
     }
 }
 
-TEST(FilterGraph, NamesTheMissingFilter) {
+TEST(FilterGraph, NamesAMissingFilter) {
     initialise_ffmpeg();  // redirects FFmpeg's log
     try {
         FilterGraph graph(graph_of("nosuchfilter"));
