@@ -121,7 +121,7 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(SegmentedVideo);
 
-TEST_P(SegmentedVideo, EqualsAnUnsplitRunWhenJoined) {
+TEST_P(SegmentedVideo, JoinedSegmentsMatchAnUnsplitRun) {
     for (const auto* folder : {"out", "parts"}) std::filesystem::create_directory(folder_ / folder);
     const auto whole = item("out", room());
     const auto of_room = cut(whole, room(), 2);
@@ -148,7 +148,7 @@ TEST_P(SegmentedVideo, RunsAsPartOfABatch) {
     EXPECT_EQ(again.run(InTheWay::refuse).count(End::was_done), 1);
 }
 
-TEST_P(SegmentedVideo, IsNotSplitIfItsFramesAreUnknown) {
+TEST_P(SegmentedVideo, IsNotSplitIfFrameTimesAreUnknown) {
     for (const auto& input : {InputOptions{.source = endless_camera()}, room()})
         EXPECT_EQ(cut(item("out", input), input, 60).parts.size(), 1u) << input.source;
 }
@@ -173,7 +173,7 @@ FrameTimes ten_a_second(std::size_t frames) {
     return times;
 }
 
-TEST(SegmentRanges, BeginWithKeyFramesAndCoverTheSource) {
+TEST(SegmentRanges, BeginAtKeyframesAndCoverTheSource) {
     const InputOptions input{.source = "a.mp4"};
     const auto segments = segments_of(ten_a_second(43), input, {.seconds = 1.2});
     ASSERT_EQ(segments.size(), 3u);
@@ -220,7 +220,7 @@ TEST(SegmentRanges, StartWithTheFramesThatFiltersNeed) {
     EXPECT_EQ(look_back_of("gray", nullptr).learns, "");
 }
 
-TEST(SegmentRanges, NeedAWarmUpForLearningBackgrounds) {
+TEST(SegmentRanges, RequireAWarmUpForLearningBackgrounds) {
     const auto refused = [](const InputOptions& input, const Cutting& cutting) {
         return testing::error_of([&] { require_can_be_cut(input, cutting); });
     };
@@ -255,7 +255,7 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(SegmentedJobs);
 
-TEST_P(SegmentedJobs, EqualAnUnsplitJob) {
+TEST_P(SegmentedJobs, MatchAnUnsplitJob) {
     for (const char* filters :
          {"gaussian=5,noise=threshold=4", "noise,fps=5,heatmap", "boxes=background=first:min-area=4"}) {
         RunOptions options{.job = job(), .input = {.source = room(), .filters = filters}};
@@ -271,7 +271,7 @@ TEST_P(SegmentedJobs, EqualAnUnsplitJob) {
     }
 }
 
-TEST_P(SegmentedJobs, DescriptorsEqualThoseOfAnUnsplitJob) {
+TEST_P(SegmentedJobs, DescriptorsMatchAnUnsplitJob) {
     DescribeOptions options{.job = job(), .input = {.source = room(), .one_size = true}};
     run_in_segments<DescribeJob>(options, "out.npy");
     options.output = folder_ / "uncut.npy";

@@ -109,7 +109,7 @@ TEST_P(Broadcast, AwaitedViewersStartWithTheFirstFrame) {
 
 // Every byte is within the threshold that was signalled with its picture, while rate control moves the threshold up and
 // down.
-TEST_P(Broadcast, SignalsTheThresholdOfRateControl) {
+TEST_P(Broadcast, SignalsTheThresholdsOfRateControl) {
     const std::string noisy = "synth:size=128x96:fps=20:noise=30:objects=5:seed=4:frames=60";
     const auto camera = read_video(noisy).frames;
     for (const auto mode : {codec::Mode::exact, codec::Mode::bounded}) {
@@ -182,7 +182,7 @@ TEST_P(Broadcast, RefinesStaticRegions) {
 
 // Refinement takes a small share of the bytes even if the stream is quiet. It appears as additional states of a frame
 // that was already sent.
-TEST_P(Broadcast, RefinementTakesASmallShareOfTheBytes) {
+TEST_P(Broadcast, RefinementAddsFewBytes) {
     struct Sent {
         double bytes = 0;
         int refinements = 0;
@@ -237,7 +237,7 @@ TEST_P(Broadcast, DoesNotRefineARecordedStream) {
     EXPECT_TRUE(folder_.names().empty());
 }
 
-TEST_P(Broadcast, AcceptsControlRequestsWhileItRuns) {
+TEST_P(Broadcast, AcceptsControlRequestsWhileRunning) {
     auto options = this->options("synth:size=64x48:fps=100:seed=1");
     options.hurries = false;
     options.input.accepts_control = true;
@@ -324,7 +324,7 @@ TEST_P(Broadcast, RecordsWhatViewersSee) {
 }
 
 // Without viewers, keyframes are encoded from the camera's frames, as in a recording of `run`.
-TEST_P(Broadcast, RecordsTheSameAsRunWithoutViewers) {
+TEST_P(Broadcast, RecordingWithoutViewersMatchesRun) {
     const std::string scene = "synth:size=192x128:fps=10:noise=12:objects=5:seed=4:frames=35";
     auto recorded = options(scene);
     recorded.encoder.mode = codec::Mode::bounded;
@@ -368,7 +368,7 @@ TEST_P(Broadcast, MapsBoxesThroughTheFilters) {
     EXPECT_GT(viewer.get(), 0u);
 }
 
-TEST_P(Broadcast, InformsViewersOfAFailure) {
+TEST_P(Broadcast, ReportsAFailureToViewers) {
     BroadcastJob broadcast(options(broken_source(4)));
     auto viewer = std::async(std::launch::async, [&] {
         auto client = patient_viewer(broadcast);
@@ -392,7 +392,7 @@ TEST_P(Broadcast, StopsWaitingForViewersOnRequest) {
     EXPECT_EQ(broadcast.run().figures.frames, 0);
 }
 
-TEST_P(Broadcast, HidesFoldersFromViewers) {
+TEST_P(Broadcast, HidesTheSourceFolderFromViewers) {
     BroadcastJob broadcast(options(broken_source(4)));
     std::string reported;
     auto viewer = std::async(std::launch::async, [&] {

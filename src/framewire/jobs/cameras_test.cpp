@@ -44,7 +44,7 @@ TEST(CameraText, PrefersAnExistingFile) {
     EXPECT_EQ(elsewhere.name, "a");
 }
 
-TEST(CameraText, AcceptsOnlyKnownNamesInOtherTexts) {
+TEST(CameraText, AcceptsOnlyKnownCameraNames) {
     const std::vector<std::string> names{"door", "yard"};
     EXPECT_EQ(camera_text("door=gaussian=5", names).name, "door");
     EXPECT_EQ(camera_text("door=gaussian=5", names).rest, "gaussian=5");
@@ -127,7 +127,7 @@ TEST_P(Cameras, ShareOnePortByName) {
 }
 
 // On a GPU, cameras of equal shape share launches.
-TEST_P(Cameras, KeepStreamsOfEqualShapeApart) {
+TEST_P(Cameras, StreamsOfEqualShapeStaySeparate) {
     std::vector<std::pair<std::string, std::string>> sources;
     for (int number = 0; number < 5; ++number)
         sources.emplace_back(fmt::format("camera-{}", number),
@@ -193,7 +193,7 @@ TEST_P(Cameras, RejectInvalidOptions) {
     EXPECT_EQ(refusal(misspelt, "did you mean 'gray'?"), ErrorCode::usage);
 }
 
-TEST(CameraRecordings, NumberAdditionalFiles) {
+TEST(CameraRecordings, AdditionalFilesAreNumbered) {
     EXPECT_EQ(recording_part("day.fwd", 2), "day-2.fwd");
     EXPECT_EQ(recording_part("a.b/day.1.fwd:key=2", 13), "a.b/day.1-13.fwd:key=2");
 }

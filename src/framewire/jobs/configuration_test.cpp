@@ -107,7 +107,7 @@ cameras:
     EXPECT_EQ(std::get<std::vector<Zone>>(yard.detector->region).size(), 2u);
 }
 
-TEST(Configuration, AcceptsEarlierNamesWithAWarning) {
+TEST(Configuration, AcceptsDeprecatedNamesWithAWarning) {
     const auto configuration = parse_configuration(R"(defaults:
   refresh: 5
   panel: true
@@ -137,7 +137,7 @@ cameras:
 }
 
 // A camera's own setting overrides the default, whichever of the setting's two names each of them uses.
-TEST(Configuration, ReplacesDefaultsByEitherName) {
+TEST(Configuration, OverridesDefaultsByEitherName) {
     for (const auto* names : {"refresh refine", "refine refresh"}) {
         const std::string first(names, std::string_view(names).find(' ')), second(names + first.size() + 1);
         const auto configuration = parse_configuration(

@@ -44,7 +44,7 @@ TEST_P(Detect, WritesRecordsBoxesAndMasks) {
 }
 
 // Annotated frames need the whole image. Without annotation, the detector reads a file's rows as it needs them.
-TEST_P(Detect, FindsTheSameObjectsByRows) {
+TEST_P(Detect, FindsTheSameObjectsWithoutAnnotation) {
     testing::write_video(folder_ / "frames.bgr", {1, height, width, 3}, camera_frames());
     for (const bool mixture : {false, true}) {
         std::vector<Bytes> records, masks;
@@ -63,7 +63,7 @@ TEST_P(Detect, FindsTheSameObjectsByRows) {
     }
 }
 
-TEST_P(Detect, WritesStepsAndLabelsOfTheRun) {
+TEST_P(Detect, StepsAndLabelsMatchTheResults) {
     for (const bool mixture : {false, true}) {
         auto asked = options(camera());
         asked.job.replace = true;
@@ -98,7 +98,7 @@ TEST_P(Detect, WritesStepsAndLabelsOfTheRun) {
 }
 
 // If no image is needed, the detector reads the decoder's planes directly.
-TEST_P(Detect, FindsTheSameObjectsInPlanes) {
+TEST_P(Detect, FindsTheSameObjectsInDecodedPlanes) {
     const auto video = folder_ / "film.y4m";
     RunJob({.job = job(), .input = {.source = camera()}, .output = video + ":pixels=yuv420p"}).run();
     for (const char* filters : {"", "flip"}) {

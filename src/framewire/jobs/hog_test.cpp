@@ -113,7 +113,7 @@ TEST_P(Describe, DrawsTheStepsOfAFoldersImages) {
     EXPECT_TRUE(std::filesystem::exists(folder_ / "steps/3/hog.png"));
 }
 
-TEST_P(Describe, SkipsAndNamesABrokenImage) {
+TEST_P(Describe, SkipsAndReportsABrokenImage) {
     const auto source = images({"64x48", "40x40", "64x48", "64x48"});
     break_image(3);
     DescribeFolderJob describe({.job = job(), .input = {.source = source}, .output = folder_ / "out/"});
@@ -127,7 +127,7 @@ TEST_P(Describe, SkipsAndNamesABrokenImage) {
     EXPECT_TRUE(std::filesystem::exists(folder_ / "out/4.npy"));
 }
 
-TEST_P(Describe, RequiresAFolderOfImagesForAnOutputFolder) {
+TEST_P(Describe, RejectsAnOutputFolderForASingleSource) {
     EXPECT_EQ(
         error_of([&] { DescribeFolderJob({.job = job(), .input = {.source = camera()}, .output = folder_ / "out/"}); }),
         ErrorCode::usage);
@@ -179,7 +179,7 @@ TEST(StepFrames, ParsesNumbersAndRanges) {
     EXPECT_TRUE(StepFrames("0-9999").contains(9999));
 }
 
-TEST(StepFrames, RejectsInvalidTexts) {
+TEST(StepFrames, RejectsInvalidLists) {
     for (const auto* text : {"", ",", "1,", "a", "-1", "3-2", "1-", "1-2-3", "1 2", "1,1", "5,3-7", "0-10000",
                              "0-5999,6000-11999", "0-9223372036854775807", "99999999999999999999"})
         EXPECT_THROW(StepFrames{text}, Error) << text;

@@ -59,7 +59,7 @@ TEST_P(PersistedRequests, AreInForceFromTheFirstFrame) {
 }
 
 // Settings of a camera that is not being served are preserved. Settings that do not fit a served camera are dropped.
-TEST_P(PersistedRequests, DropInvalidSettings) {
+TEST_P(PersistedRequests, InvalidSettingsAreDropped) {
     auto kept = options(codec::Mode::exact, 20);
     kept.live.state_path = folder_ / "state.json";
     PersistedSettings before;
@@ -90,7 +90,7 @@ TEST_P(PersistedRequests, DropInvalidSettings) {
     EXPECT_EQ(after.at("door").zones, before["door"].zones);
 }
 
-TEST_P(PersistedRequests, RejectAMissingFolderOrAnInvalidFile) {
+TEST_P(PersistedRequests, MissingFoldersAndInvalidFilesAreRejected) {
     auto kept = options();
     kept.live.state_path = folder_ / "state.json";
     testing::write_file(kept.live.state_path, "{", 1);
@@ -122,7 +122,7 @@ TEST(StateFile, ContainsEverySetting) {
     EXPECT_TRUE(parse_state(to_json(PersistedSettings{{"door", {}}}), "x").empty()) << "nothing was requested of it";
 }
 
-TEST(StateFile, ParsesItsOwnJson) {
+TEST(StateFile, RoundTripsThroughJson) {
     const testing::TemporaryFolder folder;
     EXPECT_TRUE(read_state(folder / "state.json").empty()) << "there is none yet";
     write_state(folder / "state.json", to_json(some_settings()));

@@ -38,7 +38,7 @@ std::vector<Bytes> seen(const net::StreamAddress& address) {
     return pictures;
 }
 
-TEST_P(Relay, ForwardsTheServersPictures) {
+TEST_P(Relay, ForwardsPicturesUnchanged) {
     auto options = serving(camera());
     options.wait_for_viewers = 2;
     BroadcastJob server(options);
@@ -62,7 +62,7 @@ TEST_P(Relay, ForwardsTheServersPictures) {
     EXPECT_GT(second.result().figures.frames, 0);
 }
 
-TEST_P(Relay, RejectsOptionsOfTheUpstreamServer) {
+TEST_P(Relay, RejectsOptionsOfTheOriginServer) {
     auto options = forwarding({{"127.0.0.1", 1}, "main"});
     options.input.filters = "gray";
     std::string message;

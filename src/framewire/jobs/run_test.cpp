@@ -48,7 +48,7 @@ TEST_P(Run, SendsEveryFrame) {
 }
 
 // A difference stream that is recorded again stays within its own threshold. A requested threshold is added to it.
-TEST_P(Run, RecordsADifferenceStreamWithoutFurtherError) {
+TEST_P(Run, ReencodingADeltaStreamAddsNoError) {
     const auto convert = [&](const std::string& from, const std::string& to) {
         RunJob({.job = job(), .input = {.source = from}, .output = to}).run();
     };
@@ -85,7 +85,7 @@ Bytes first_picture(const std::string& path, int width, int height) {
 }
 
 // On every backend, text changes only the pixels that it covers; all others stay as decoded.
-TEST_P(Run, TextKeepsUncoveredPixelsAsDecoded) {
+TEST_P(Run, TextLeavesUncoveredPixelsUnchanged) {
     const auto clip = folder_ / "clip.mp4", plain = folder_ / "plain.y4m", drawn = folder_ / "drawn.y4m";
     RunJob({.job = job(), .input = {.source = camera()}, .output = clip}).run();
     RunJob({.job = job(), .input = {.source = clip}, .output = plain}).run();
@@ -108,7 +108,7 @@ TEST_P(Run, TextKeepsUncoveredPixelsAsDecoded) {
 }
 
 // Chains run on planes if possible, row by row on the CPU. An appended identity convolve forces BGR images.
-TEST_P(Run, FiltersOnPlanesEqualFiltersOnImages) {
+TEST_P(Run, FiltersOnPlanesMatchFiltersOnImages) {
     const auto clip = folder_ / "clip.mp4";
     RunJob({.job = job(), .input = {.source = camera()}, .output = clip}).run();
     for (const std::string filters : {"gray", "adjust=saturation=3", "binarize=fixed", "flip,gray", "scale=50%,gray",
@@ -121,7 +121,7 @@ TEST_P(Run, FiltersOnPlanesEqualFiltersOnImages) {
 
 // On all backends, filters that only move pixels or scale work directly on the planes: luma is treated as a gray image,
 // and chroma is sampled at its own positions.
-TEST_P(Run, GeometryKeepsPlanes) {
+TEST_P(Run, GeometryFiltersRunOnPlanes) {
     const auto clip = folder_ / "clip.mp4";
     RunJob({.job = job(), .input = {.source = camera()}, .output = clip}).run();
     for (const std::string filters : {"flip", "rotate=90", "scale=50%", "scale=50%,rotate=270"}) {
@@ -137,7 +137,7 @@ TEST_P(Run, GeometryKeepsPlanes) {
 }
 #endif
 
-TEST_P(Run, EndsAtTheLimit) {
+TEST_P(Run, StopsAtTheFrameLimit) {
     auto options = job();
     options.frames = 3;
     RunJob({.job = options, .input = {.source = endless_camera()}, .output = folder_ / "out.bgr"}).run();
@@ -182,7 +182,7 @@ TEST_P(Run, WritesStatisticsAfterAFailure) {
     EXPECT_NE(std::string(bytes.begin(), bytes.end()).find("\"frames\": 4"), std::string::npos);
 }
 
-TEST_P(Run, EndsOnAStop) {
+TEST_P(Run, StopsOnRequest) {
     std::stop_source stop;
     auto options = job();
     options.stop = stop.get_token();
@@ -206,7 +206,7 @@ TEST_P(Run, DoesNotTriggerTheCallersStopOnFailure) {
     EXPECT_FALSE(stop.stop_requested());
 }
 
-TEST_P(Run, KeepsTheSourcesRateOnRequest) {
+TEST_P(Run, KeepsTheSourceRateOnRequest) {
     const auto took_ms = [&](Pace pace, double fps) {
         auto options = job();
         options.replace = true;

@@ -176,7 +176,7 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(ImmediateMasks);
 
-TEST_P(ImmediateMasks, ZonesAreExactInTheNextState) {
+TEST_P(ImmediateMasks, NextPictureHidesExactlyTheZones) {
     for (const auto& of : cases())
         for (const int level : {0, 120, 230}) {
             SCOPED_TRACE(fmt::format("{}, level {}", of.name, level));
@@ -279,7 +279,7 @@ TEST_P(ImmediateMasks, HidesZonesInRepeatedFrames) {
     EXPECT_EQ(picture_of(camera), hidden(frame(120, 0, false), {black}));
 }
 
-TEST_P(ImmediateMasks, AnswersAViewerOnceTheRequestIsInForce) {
+TEST_P(ImmediateMasks, RespondsOnceTheRequestIsInForce) {
     const Serving serving(camera_of(60, false, cases()[0]));
     net::Client viewer(serving.address());
     ASSERT_TRUE(viewer.next());
@@ -305,7 +305,7 @@ protected:
 FRAMEWIRE_ON_EVERY_BACKEND(RandomRequests);
 
 // Model-based test: after each completed request, the settings and the next state must reflect it.
-TEST_P(RandomRequests, AreInForceWhenAnswered) {
+TEST_P(RandomRequests, AreInForceWhenTheResponseArrives) {
     const Serving serving(camera_of(60, false, cases()[0]));
     auto& camera = serving.camera();
     net::Client viewer(serving.address(), {.reconnect = 60s, .follows_size = true});
@@ -447,7 +447,7 @@ TEST_P(RandomRequests, SimultaneousRequestsAllTakeEffect) {
     }
 }
 
-TEST_P(RandomRequests, RejectInvalidRequests) {
+TEST_P(RandomRequests, InvalidRequestsChangeNothing) {
     const Serving serving(camera_of(60, false, cases()[0]));
     auto& camera = serving.camera();
     serving.wait_for_frames(1);
@@ -458,7 +458,7 @@ TEST_P(RandomRequests, RejectInvalidRequests) {
 }
 
 // The camera has not yet been available.
-TEST_P(RandomRequests, RejectRequestsWithoutACamera) {
+TEST_P(RandomRequests, AreRejectedBeforeTheCameraIsAvailable) {
     auto served = options();
     ServedCamera camera(served.cameras[0], served.live, {}, std::make_shared<Statistics>());
     for (const std::function<void()>& request :
@@ -470,7 +470,7 @@ TEST_P(RandomRequests, RejectRequestsWithoutACamera) {
 }
 
 // A full disk ends the recording. The camera still accepts requests, and the job reports the error at its end.
-TEST_P(RandomRequests, ContinueAfterAFullDisk) {
+TEST_P(RandomRequests, AreAcceptedAfterAFullDisk) {
     auto served = camera_of(60, true, cases()[0]);
     const auto path = folder_ / "full.fwd";
     std::filesystem::create_symlink("/dev/full", path);
@@ -540,7 +540,7 @@ TEST_P(Live, ChangesTheChainWithoutDisconnectingViewers) {
     EXPECT_EQ(camera.state().chain, "median=3,gray=channels=3") << "nothing changed";
 }
 
-TEST_P(Live, RejectsATooExpensiveChainWithNumbers) {
+TEST_P(Live, RejectsAChainThatExceedsThePixelLimit) {
     auto limited = options();
     limited.cameras[0].input.max_pixels = 1'000'000;
     const Serving serving(limited);
@@ -575,7 +575,7 @@ TEST_P(Live, RejectsAChainThatNeedsTooMuchMemoryOrTime) {
     EXPECT_NE(refusal([&] { serving.camera().set_chain(many); }).find("s per frame"), std::string::npos);
 }
 
-TEST_P(Live, DoesNotServeATooExpensiveCamera) {
+TEST_P(Live, RejectsACameraThatExceedsALimit) {
     auto limited = options();
     limited.cameras[0].input.filters = "scale=2000:1000";
     limited.cameras[0].input.max_memory_bytes = 200'000'000;
@@ -589,7 +589,7 @@ TEST_P(Live, DoesNotServeATooExpensiveCamera) {
 }
 
 // Requested chains are searched for parameters that name files. There is exactly one such parameter.
-TEST(RequestedChains, OnlyFontsMayNameFiles) {
+TEST(RequestedChains, OnlyTheFontParameterCanNameAFile) {
     for (const auto& filter : filter_registry())
         for (const auto& parameter : filter.parameters)
             if (parameter.type == ParameterInfo::Type::text && parameter.help.find("file") != parameter.help.npos) {
@@ -601,7 +601,7 @@ TEST(RequestedChains, OnlyFontsMayNameFiles) {
     EXPECT_FALSE(names_font_file(""));
 }
 
-TEST_P(Live, ReconnectsViewersAfterAChangeOfTheSize) {
+TEST_P(Live, ReconnectsViewersAfterAFrameSizeChange) {
     const Serving serving(options());
     auto& camera = serving.camera();
     net::Client viewer(serving.address(), {.reconnect = 60s, .follows_size = true});

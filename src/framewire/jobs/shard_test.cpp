@@ -25,7 +25,7 @@ void expect_shard(const std::optional<Shard>& shard, int index, int count) {
     EXPECT_EQ(shard->count, count);
 }
 
-TEST(Shard, IsCountedFromOne) {
+TEST(Shard, NumbersStartAtOne) {
     expect_shard(parse_shard("1/1"), 0, 1);
     expect_shard(parse_shard("2/8"), 1, 8);
     for (const char* text :
@@ -33,7 +33,7 @@ TEST(Shard, IsCountedFromOne) {
         EXPECT_EQ(error_of([&] { parse_shard(text); }), ErrorCode::usage) << text;
 }
 
-TEST(Shard, CoversEveryItemOnce) {
+TEST(Shard, AssignsEveryItemToOneShard) {
     for (int count : {1, 2, 3, 7})
         for (std::size_t item = 0; item < 20; ++item) {
             int owners = 0;
@@ -42,7 +42,7 @@ TEST(Shard, CoversEveryItemOnce) {
         }
 }
 
-TEST(Shard, ComesFromASlurmArrayTask) {
+TEST(Shard, IsReadFromASlurmArrayTask) {
     expect_shard(
         shard_in({{"SLURM_ARRAY_TASK_ID", "0"}, {"SLURM_ARRAY_TASK_MIN", "0"}, {"SLURM_ARRAY_TASK_COUNT", "4"}}), 0, 4);
     expect_shard(
@@ -64,7 +64,7 @@ TEST(Shard, RejectsAnArrayWithGaps) {
     EXPECT_EQ(error_of([&] { shard_in({{"SLURM_ARRAY_TASK_ID", "two"}}, 8); }), ErrorCode::usage);
 }
 
-TEST(Shard, ComesFromAnIndexedJob) {
+TEST(Shard, IsReadFromAnIndexedJob) {
     expect_shard(shard_in({{"JOB_COMPLETION_INDEX", "2"}}, 4), 2, 4);
     expect_shard(shard_in({{"JOB_COMPLETION_INDEX", "0"}, {"FRAMEWIRE_SHARDS", "4"}}), 0, 4);
     EXPECT_EQ(error_of([&] { shard_in({{"JOB_COMPLETION_INDEX", "0"}}); }), ErrorCode::usage);
@@ -103,7 +103,7 @@ TEST_F(DoneMark, ExistsOnceAllOutputsExist) {
     EXPECT_FALSE(std::filesystem::exists(begun()));
 }
 
-TEST_F(DoneMark, NamesTheFirstChange) {
+TEST_F(DoneMark, ReportsTheFirstChange) {
     make();
     const auto expect_changed = [&](const Making& making, const std::string& what) {
         const auto found = markers().state(making);
@@ -128,7 +128,7 @@ TEST_F(DoneMark, NamesTheFirstChange) {
     expect_changed(making_, "it");
 }
 
-TEST_F(DoneMark, RecognisesForeignOutputs) {
+TEST_F(DoneMark, DetectsOutputsThatTheRunDidNotWrite) {
     write_file(folder_ / "out.jsonl", "mine");
     EXPECT_EQ(state(), Is::in_the_way);
     EXPECT_EQ(markers().state(making_).what, folder_ / "out.jsonl");
@@ -139,7 +139,7 @@ TEST_F(DoneMark, RecognisesForeignOutputs) {
     EXPECT_EQ(state(), Is::missing);
 }
 
-TEST_F(DoneMark, LetsTheNextRunTakeOverAfterAKill) {
+TEST_F(DoneMark, NextRunTakesOverAfterAKill) {
     make();
     std::filesystem::remove(folder_ / ".framewire/sub/out.mkv.done");
     write_file(begun(), "");
@@ -167,7 +167,7 @@ TEST_F(DoneMark, IgnoresInvalidMarkers) {
     EXPECT_EQ(state(), Is::in_the_way);
 }
 
-TEST_F(DoneMark, RequiresItsInput) {
+TEST_F(DoneMark, ThrowsIfTheInputIsMissing) {
     std::filesystem::remove(folder_ / "in.avi");
     EXPECT_EQ(error_of([&] { state(); }), ErrorCode::no_input);
 }

@@ -164,7 +164,7 @@ TEST_P(Show, AppliesControlRequestsDuringAPause) {
     EXPECT_EQ(error_of([&] { showing.job().control(Adjustment{.gain = 9}); }), ErrorCode::usage);
 }
 
-TEST_P(Show, KeepsAdjustmentsOverASeek) {
+TEST_P(Show, KeepsAdjustmentsAcrossASeek) {
     const std::string chain = "adjust=contrast=2,gray";
     Showing showing({.job = job(), .input = {.source = camera(), .filters = chain}, .paused = true});
     showing.shown(1);
@@ -177,7 +177,7 @@ TEST_P(Show, KeepsAdjustmentsOverASeek) {
     EXPECT_EQ(showing.result(), Bytes(showing.result().size(), 0));
 }
 
-TEST_P(Show, PlaysAtTheSourcesRateTimesSpeed) {
+TEST_P(Show, PlaysAtTheSourceRateTimesTheSpeed) {
     // Time is measured from before the first frame: on a busy machine this thread may notice that frame late, but no
     // frame is shown early.
     const auto begin = Clock::now();
@@ -199,7 +199,7 @@ TEST_P(Show, KeepsTheLastPictureOfALostSource) {
     EXPECT_EQ(error_of([&] { showing.rethrow(); }), ErrorCode::source_lost);
 }
 
-TEST_P(Show, EndsAtTheLimit) {
+TEST_P(Show, StopsAtTheFrameLimit) {
     auto options = job();
     options.frames = 3;
     std::int64_t shown = 0;

@@ -131,7 +131,7 @@ std::vector<std::string> examples() {
 bool shows_speed(const std::string& chain) { return chain.find("{fps}") != chain.npos; }
 bool same_size(const Bytes& cpu, const Bytes& cuda) { return cpu.size() == cuda.size(); }
 
-TEST_P(WholeJobs, EveryFilterEqualsTheCpu) {
+TEST_P(WholeJobs, EveryFilterMatchesTheCpu) {
     const auto y4m = folder_ / "scene.y4m", odd_file = folder_ / "odd.bgr";
     RunJob({.job = on(Backend::cpu), .input = {.source = scene()}, .output = y4m}).run();
     // A width whose rows are not aligned.
@@ -150,7 +150,7 @@ TEST_P(WholeJobs, EveryFilterEqualsTheCpu) {
     EXPECT_GE(compared_, static_cast<int>(3 * examples().size()));
 }
 
-TEST_P(WholeJobs, LongChainsEqualTheCpu) {
+TEST_P(WholeJobs, LongChainsMatchTheCpu) {
     for (const auto* chain :
          {"scale=50%,convolve='0 -1 0 -1 5 -1 0 -1 0',scale=200%", "convolve='1 1 1 1 1 1 1 1 1':divisor=9,heatmap",
           "gray=channels=1,scale=320:240,median=5,binarize=sauvola:window=31:k=0.3",
@@ -163,7 +163,7 @@ TEST_P(WholeJobs, LongChainsEqualTheCpu) {
     expect_same_run(synthetic(), "", ".bgr");
 }
 
-TEST_P(WholeJobs, EveryDetectorEqualsTheCpu) {
+TEST_P(WholeJobs, EveryDetectorMatchesTheCpu) {
     using Values = std::initializer_list<std::pair<std::string, std::string>>;
     const auto detect = [&](const Values& values, const DetectorRegion& region = {}, const std::string& filters = {}) {
         std::string what = "detect";
@@ -195,7 +195,7 @@ TEST_P(WholeJobs, EveryDetectorEqualsTheCpu) {
     detect({}, {}, "convolve='1 2 1 2 4 2 1 2 1':divisor=16,gray=channels=1");
 }
 
-TEST_P(WholeJobs, EveryCodecModeEqualsTheCpu) {
+TEST_P(WholeJobs, EveryCodecModeMatchesTheCpu) {
     for (const auto* filters : {"gaussian=5", "", "scale=50%", "gray=channels=1"})
         for (const auto* options :
              {"mode=exact:threshold=12", "mode=exact:threshold=0", "mode=exact:threshold=12:key=1",
@@ -414,9 +414,9 @@ void ServedChains::expect_cpus_pictures(codec::Mode mode, int threshold) {
         EXPECT_GE(seen[chain], seen_of_each_chain) << chains[chain];
 }
 
-TEST_P(ServedChains, LosslessViewersSeeTheCpusPictures) { expect_cpus_pictures(codec::Mode::lossless, 0); }
-TEST_P(ServedChains, ExactViewersSeeTheCpusPictures) { expect_cpus_pictures(codec::Mode::exact, 6); }
-TEST_P(ServedChains, BoundedViewersSeeTheCpusPictures) { expect_cpus_pictures(codec::Mode::bounded, 6); }
+TEST_P(ServedChains, LosslessPicturesMatchTheCpu) { expect_cpus_pictures(codec::Mode::lossless, 0); }
+TEST_P(ServedChains, ExactPicturesMatchTheCpu) { expect_cpus_pictures(codec::Mode::exact, 6); }
+TEST_P(ServedChains, BoundedPicturesMatchTheCpu) { expect_cpus_pictures(codec::Mode::bounded, 6); }
 
 }  // namespace
 }  // namespace framewire::jobs

@@ -34,7 +34,7 @@ protected:
     const kit::CapturedLog log;
 };
 
-TEST_F(AccessTest, NeedsATokenOnLoopbackOnlyIfOneIsGiven) {
+TEST_F(AccessTest, RequiresATokenOnLoopbackOnlyIfOneIsGiven) {
     auto options = listener(loopback);
     const auto access = prepare_access({}, options);
     EXPECT_EQ(options.token, "");
@@ -69,7 +69,7 @@ TEST_F(AccessTest, IsOpenOnlyOnRequest) {
                 [&] { prepare_access({.token_file = "x", .open = true}, options); });
 }
 
-TEST_F(AccessTest, ReportsAMissingFolderForKeptFiles) {
+TEST_F(AccessTest, ReportsAMissingStateFolder) {
     ::setenv("XDG_STATE_HOME", "not/from/the/root", 1);
     const std::string home = std::getenv("HOME") ? std::getenv("HOME") : "";
     ::unsetenv("HOME");

@@ -8,7 +8,7 @@
 namespace framewire::service {
 namespace {
 
-TEST(Control, ParsesItsOwnText) {
+TEST(Control, RoundTripsThroughText) {
     const ControlRequest requests[] = {Adjustment{}, Adjustment{.brightness = -12, .contrast = 1.25, .gain = 8},
                                        FilterRequest{3, false}, FilterRequest{1, true}};
     for (const auto& request : requests) EXPECT_EQ(parse_control(to_text(request)), request) << to_text(request);

@@ -75,7 +75,7 @@ protected:
     Listener* listener_ = nullptr;
 };
 
-TEST_F(Events, AreSentForObjectsAndForTheirEnd) {
+TEST_F(Events, AreSentUntilObjectsDisappear) {
     begin({.motion = {.after_frames = 2, .hold = 1h}});
     see(0, 0);
     see(1, 2);
@@ -96,14 +96,14 @@ TEST_F(Events, AreSentForObjectsAndForTheirEnd) {
     EXPECT_EQ(hub_->figures().left_out, 0);
 }
 
-TEST_F(Events, EndMotionWithoutFurtherFrames) {
+TEST_F(Events, MotionEndsWithoutFurtherFrames) {
     begin({.motion = {.after_frames = 1, .hold = 50ms}});
     see(1, 1);
     EXPECT_EQ(words(listener_->wait_for(4)), (Words{"OFF", "ON", "1:1", "OFF"}));
     EXPECT_EQ(words(end()).size(), 4u);
 }
 
-TEST_F(Events, RespectTheObjectsRate) {
+TEST_F(Events, AreLimitedToTheObjectsRate) {
     begin({.motion = {.after_frames = 1000}, .objects_rate = 10});
     const auto start = Clock::now();
     for (int frame = 0; frame < 30; ++frame) see(frame, 1, start + frame * 33'333us);
@@ -152,7 +152,7 @@ TEST_F(Events, ReachHttpClients) {
     EXPECT_EQ(*of_all.parts[0], "event: objects\ndata: " + *of_door.parts[0] + "\n\n");
 }
 
-TEST_F(Events, CarryTheTimeOfTheFrame) {
+TEST_F(Events, CarryTheFrameTime) {
     begin({.motion = {.after_frames = 1000}});
     see(1, 1, Clock::now() - 1h);
     const auto time = end().back()["time"].get<std::string>();

@@ -32,7 +32,7 @@ TEST(Event, FormatsMotionAsOneLineOfJson) {
     EXPECT_NE(motion_event("door", "door-5-1", moment, false, 17)->json.find(R"("state":"OFF")"), std::string::npos);
 }
 
-TEST(Event, ParsesItsOwnJson) {
+TEST(Event, RoundTripsThroughJson) {
     for (const bool on : {true, false}) {
         const auto written = motion_event("yard.2", "yard.2-5-1", moment, on, 3);
         const auto read = read_event(written->json);
@@ -67,7 +67,7 @@ TEST(Event, RejectsInvalidJson) {
     EXPECT_FALSE(read_event(good + std::string(max_event_bytes, ' ')));
 }
 
-TEST(Event, HasAUniqueIdAcrossRestarts) {
+TEST(Event, IdsAreUniqueAcrossRestarts) {
     EventIds first("door", moment), second("door", moment + std::chrono::milliseconds(1));
     EXPECT_EQ(first.next(), "door-1795460400123-1");
     EXPECT_EQ(first.next(), "door-1795460400123-2");

@@ -22,7 +22,7 @@ TEST(LiveZones, ScaleWithTheFrameSize) {
         EXPECT_NO_THROW(check_zones(zones_on(corner, {1, side, side, 3}), {1, side, side, 3})) << side;
 }
 
-TEST(LiveZones, CountTouchingObjects) {
+TEST(LiveZones, TouchingObjectsAreCounted) {
     const std::vector<Component> objects{
         {1, 0, 0, 10, 10, 1, 0, 0}, {2, 10, 10, 5, 5, 1, 0, 0}, {3, 40, 0, 5, 5, 1, 0, 0}};
     std::vector<Component> counted;
@@ -38,7 +38,7 @@ TEST(LiveZones, CountTouchingObjects) {
     EXPECT_EQ(numbers({{44, 4, 100, 100}, {0, 0, 1, 1}}), (std::vector{1, 3}));
 }
 
-TEST(LiveZones, ParseKindNames) {
+TEST(LiveZones, KindNamesAreParsed) {
     for (const auto kind : {Kind::privacy, Kind::mosaic, Kind::detect})
         EXPECT_EQ(parse_zone_kind(to_string(kind)), kind);
     EXPECT_THROW(parse_zone_kind("blur"), Error);

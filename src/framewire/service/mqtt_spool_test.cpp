@@ -36,7 +36,7 @@ std::string text_of(const std::string& path) {
     return {bytes.begin(), bytes.end()};
 }
 
-TEST(EventSpool, HandsOutInOrderAndForgets) {
+TEST(EventSpool, HandsOutEventsInOrder) {
     EventSpool spool(100, "");
     for (int number = 1; number <= 3; ++number) spool.add(event(number));
     const auto first = spool.hand_out();
@@ -65,7 +65,7 @@ TEST(EventSpool, DropsTheOldestWaitingEvent) {
     EXPECT_EQ(handed_out(spool), of({4, 5}));
 }
 
-TEST(EventSpool, ContinuesWithItsFile) {
+TEST(EventSpool, RestoresEventsFromItsFile) {
     const TemporaryFolder folder;
     const auto path = folder / "spool";
     {
@@ -114,7 +114,7 @@ TEST(EventSpool, RecoversFromATruncatedOrDamagedFile) {
     EXPECT_EQ(handed_out(spool), of({1, 3, 4}));
 }
 
-TEST(EventSpool, RejectsForeignFiles) {
+TEST(EventSpool, RejectsOtherFiles) {
     const TemporaryFolder folder;
     const auto path = folder / "notes";
     for (const std::string text : {"my notes\nof today\n", "a longer text without any line break"}) {

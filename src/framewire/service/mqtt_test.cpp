@@ -34,7 +34,7 @@ TEST(MqttAddress, HasDefaults) {
 }
 
 // Invalid addresses are rejected, and no error message contains the password.
-TEST(MqttAddress, RejectsInvalidTextsWithoutThePassword) {
+TEST(MqttAddress, ErrorsDoNotRevealThePassword) {
     for (const std::string text : {"",
                                    "mqtt:",
                                    "mqtt://",

@@ -83,7 +83,7 @@ TEST(FrameResampler, ReturnsSkippedFramesOnRequest) {
               (std::vector<Seen>{{0, 0, 0, true}, {1, 1, 0.2, false}, {2, 1, 0.2, true}, {3, 2, 0.4, false}}));
 }
 
-TEST(FrameResampler, ThrowsAfterTheFramesBeforeAFailure) {
+TEST(FrameResampler, DeliversTheFramesBeforeAFailure) {
     Frames frames({0, 0.1}, true);
     FrameResampler resampler(shape, {10, 1}, {20, 1}, false, frames.read());
     HostImage image(shape);
@@ -112,7 +112,7 @@ FRAMEWIRE_ON_EVERY_BACKEND(Resampling);
 
 #ifdef FRAMEWIRE_FFMPEG
 // FFmpeg's own filter is the reference.
-TEST_P(Resampling, EqualsFfmpegsFilter) {
+TEST_P(Resampling, MatchesTheFfmpegFilter) {
     const auto clip = folder_ / "clip.mkv", judged = folder_ / "judged.mkv";
     ASSERT_TRUE(testing::ffmpeg(
         fmt::format("-f lavfi -i testsrc2=size={}x{}:rate=25 -frames:v 40 -c:v ffv1 {}", width, height, clip)));
@@ -124,7 +124,7 @@ TEST_P(Resampling, EqualsFfmpegsFilter) {
 #endif
 
 // Filters before the change of the rate see every frame; those after it see only frames at the new rate.
-TEST_P(Resampling, FiltersSeeTheFramesAtTheirPosition) {
+TEST_P(Resampling, FiltersSeeTheRateAtTheirPositionInTheChain) {
     // 12 frames at 3 frames/s
     const auto source = camera();
     const auto noise = run_frames(source, "noise=2");
@@ -146,7 +146,7 @@ TEST_P(Resampling, FiltersSeeTheFramesAtTheirPosition) {
     }
 }
 
-TEST_P(Resampling, KeepsTheCapturedFrameAsTheOriginal) {
+TEST_P(Resampling, CompareUsesTheCapturedFrameAsTheOriginal) {
     const auto source = camera();
     const auto results = run_frames(source, "noise=2,fps=1.5,compare=split:at=100");
     ASSERT_EQ(results.size(), 6u);
@@ -164,7 +164,7 @@ TEST_P(Resampling, LimitCountsSentFrames) {
     EXPECT_EQ(raw_frames(folder_ / "out.bgr").size(), 4u);
 }
 
-TEST_P(Resampling, AllowsOneChangePerChain) {
+TEST_P(Resampling, AllowsOneRateChangePerChain) {
     EXPECT_EQ(error_of([&] { run_frames(camera(), "fps=1,gray,fps=2"); }), ErrorCode::usage);
 }
 

@@ -9,7 +9,7 @@
 namespace framewire::service::web {
 namespace {
 
-TEST(ControlRequestBodies, ParseValidBodies) {
+TEST(ControlRequestBodies, ValidBodiesAreParsed) {
     EXPECT_EQ(read_chain_request(R"({"chain":"gaussian=5,text={fps}"})"), "gaussian=5,text={fps}");
     EXPECT_EQ(read_chain_request(R"( {"chain" : ""} )"), "");
     EXPECT_EQ(std::get<FilterRequest>(read_control_request(R"({"filter":2,"on":false})", {})),
@@ -27,7 +27,7 @@ TEST(ControlRequestBodies, ParseValidBodies) {
                                             {LiveZone::Kind::detect, {0, 0, 64, 48}}}));
 }
 
-TEST(ControlRequestBodies, KeepUnnamedControls) {
+TEST(ControlRequestBodies, OmittedControlsKeepTheirValues) {
     const Adjustment now{.brightness = 5, .contrast = 2, .saturation = 0.5, .gain = 3};
     const auto set = [&](const char* body) { return std::get<Adjustment>(read_control_request(body, now)); };
     EXPECT_EQ(set(R"({"brightness":-10})"), (Adjustment{-10, 2, 0.5, 3}));
@@ -54,7 +54,7 @@ std::string many_zones(int count) {
     return R"({"zones":[)" + all + "]}";
 }
 
-TEST(ControlRequestBodies, ExplainInvalidBodies) {
+TEST(ControlRequestBodies, InvalidBodiesAreExplained) {
     const Wrong all[] = {
         {chain, "", "not valid JSON"},
         {chain, "{\"chain\":\"a\"", "not valid JSON at byte"},

@@ -158,7 +158,7 @@ TEST(Site, AcceptsControlRequests) {
     EXPECT_EQ(served.yard->state().chain, "gaussian=5") << "the other one is as before";
 }
 
-TEST(Site, RejectsControlRequestsWithoutThePanel) {
+TEST(Site, RejectsControlRequestsIfTheyAreDisabled) {
     const Served served;
     served.door->allow_requests(false);
     const std::pair<Method, const char*> requests[] = {{Method::put, "chain"},     {Method::put, "controls"},
