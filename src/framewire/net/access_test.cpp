@@ -53,7 +53,8 @@ TEST(Gate, LocksOutOnlyPeersWithTooManyFailures) {
         EXPECT_EQ(gate.check("a", "wrong" + std::to_string(i), start)->reason, Refusal::not_allowed);
     }
     ASSERT_TRUE(gate.closed_to("a", start));
-    EXPECT_EQ(gate.check("a", right, start)->reason, Refusal::too_many_viewers) << "who guesses learns nothing more";
+    EXPECT_EQ(gate.check("a", right, start)->reason, Refusal::too_many_viewers)
+        << "a locked-out peer must not learn whether a token is right";
     EXPECT_FALSE(gate.closed_to("b", start));
     EXPECT_FALSE(gate.check("b", right, start));
     EXPECT_FALSE(gate.check("a", right, start + Gate::failures_window));
@@ -63,7 +64,8 @@ TEST(Gate, CountsARepeatedWrongTokenOnce) {
     Gate gate(right);
     for (int i = 0; i < 100; ++i) {
         EXPECT_EQ(gate.check("a", "of yesterday", start + i * 50ms)->reason, Refusal::not_allowed);
-        EXPECT_EQ(gate.check("a", "", start + i * 50ms)->reason, Refusal::not_allowed) << "no token is no guess";
+        EXPECT_EQ(gate.check("a", "", start + i * 50ms)->reason, Refusal::not_allowed)
+            << "a missing token must not count as a guess";
     }
     EXPECT_FALSE(gate.closed_to("a", start + 5s));
     EXPECT_FALSE(gate.check("a", right, start + 5s));
@@ -76,11 +78,12 @@ TEST(Gate, DoesNotLockOutKnownPeers) {
     for (int i = 0; i < 100; ++i)
         refused += gate.check("a proxy", "guess" + std::to_string(i), start)->reason == Refusal::too_many_viewers;
     EXPECT_EQ(refused, 100 - Gate::failures_allowed);
-    EXPECT_FALSE(gate.check("a proxy", right, start)) << "another one behind the same address guesses";
+    EXPECT_FALSE(gate.check("a proxy", right, start))
+        << "a known peer must not be locked out by guesses from its address";
     const auto later = start + Gate::known_for;
     for (int i = 0; i < Gate::failures_allowed; ++i)
         EXPECT_TRUE(gate.check("a proxy", "guess" + std::to_string(i), later));
-    EXPECT_TRUE(gate.check("a proxy", right, later)) << "that was a day ago";
+    EXPECT_TRUE(gate.check("a proxy", right, later)) << "a peer is known for one day only";
 }
 
 // Another program behind the same address guesses tokens. A viewer that was let in before can still reconnect.
@@ -191,7 +194,8 @@ TEST(Token, MustBeTheOnlyLineOfItsFile) {
             ADD_FAILURE() << text;
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ErrorCode::usage);
-            EXPECT_EQ(std::string(error.what()).find("0123"), std::string::npos) << "the token is shown to nobody";
+            EXPECT_EQ(std::string(error.what()).find("0123"), std::string::npos)
+                << "the error must not reveal the token";
         }
     expect_code(ErrorCode::no_input, "none cannot be read", [&] { read_token_file(folder.path() + "/none"); });
 }
@@ -231,7 +235,7 @@ TEST(TrustedProxies, MatchAddressesAndNetworks) {
     };
     EXPECT_FALSE(trusts({}, "127.0.0.1:80"));
     EXPECT_TRUE(trusts({"127.0.0.1"}, "127.0.0.1:80"));
-    EXPECT_TRUE(trusts({"127.0.0.1"}, "[::ffff:127.0.0.1]:80")) << "as a socket for both families has it";
+    EXPECT_TRUE(trusts({"127.0.0.1"}, "[::ffff:127.0.0.1]:80")) << "the mapped form of a dual-stack socket";
     EXPECT_FALSE(trusts({"127.0.0.1"}, "127.0.0.2:80"));
     EXPECT_TRUE(trusts({"10.1.0.0/15"}, "10.0.255.255:80"));
     EXPECT_TRUE(trusts({"10.0.0.0/15"}, "10.1.2.3:80"));
@@ -241,8 +245,8 @@ TEST(TrustedProxies, MatchAddressesAndNetworks) {
     EXPECT_TRUE(trusts({"fd00::/8", "::1"}, "[fd12::3]:80"));
     EXPECT_TRUE(trusts({"fd00::/8", "::1"}, "[::1]:80"));
     EXPECT_FALSE(trusts({"fd00::/8", "::1"}, "[fe80::1]:80"));
-    EXPECT_FALSE(trusts({"::/0"}, "a viewer")) << "whose address is not known";
-    EXPECT_FALSE(trusts({"127.0.0.1"}, "127.0.0.1 through 127.0.0.1:80")) << "a client that a proxy speaks for";
+    EXPECT_FALSE(trusts({"::/0"}, "a viewer")) << "a peer without an address";
+    EXPECT_FALSE(trusts({"127.0.0.1"}, "127.0.0.1 through 127.0.0.1:80")) << "a client behind a proxy";
     for (const auto* bad :
          {"", "proxy", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.0.0", "::1/129", "[::1]", "10.0.0.1:80"})
         testing::expect_code(ErrorCode::usage, "is not a proxy address", [&] { TrustedProxies{{bad}}; });
@@ -251,10 +255,12 @@ TEST(TrustedProxies, MatchAddressesAndNetworks) {
 TEST(TrustedProxies, ClientIsTheRightmostUntrustedAddress) {
     const TrustedProxies proxies({"127.0.0.1", "10.0.0.0/8", "fd00::/8"});
     EXPECT_EQ(address_of(proxies, {"203.0.113.9"}), "203.0.113.9");
-    EXPECT_EQ(address_of(proxies, {"198.51.100.7, 203.0.113.9"}), "203.0.113.9") << "the left one the client made up";
+    EXPECT_EQ(address_of(proxies, {"198.51.100.7, 203.0.113.9"}), "203.0.113.9")
+        << "the client may have forged the address on the left";
     EXPECT_EQ(address_of(proxies, {"198.51.100.7,203.0.113.9 , 10.1.2.3,127.0.0.1"}), "203.0.113.9");
-    EXPECT_EQ(address_of(proxies, {"198.51.100.7", "203.0.113.9"}), "203.0.113.9") << "two fields are one list";
-    EXPECT_EQ(address_of(proxies, {"10.0.0.1, 10.0.0.2"}), "10.0.0.1") << "a client among the proxies";
+    EXPECT_EQ(address_of(proxies, {"198.51.100.7", "203.0.113.9"}), "203.0.113.9")
+        << "two fields must be joined into one list";
+    EXPECT_EQ(address_of(proxies, {"10.0.0.1, 10.0.0.2"}), "10.0.0.1") << "a client in the network of the proxies";
     EXPECT_EQ(address_of(proxies, {"203.0.113.9:4711"}), "203.0.113.9");
     EXPECT_EQ(address_of(proxies, {"2001:db8::1"}), "2001:db8::1");
     EXPECT_EQ(address_of(proxies, {"[2001:db8::1]"}), "2001:db8::1");
@@ -269,7 +275,8 @@ TEST(TrustedProxies, ParsingStopsAtAnInvalidAddress) {
           "2001:db8::1::2", "203.0.113.9,", "203.0.113.9, unknown", "\"203.0.113.9\""})
         EXPECT_EQ(address_of(proxies, {bad}), "none") << bad;
     EXPECT_EQ(address_of(proxies, {}), "none");
-    EXPECT_EQ(address_of(proxies, {"198.51.100.7, nonsense, 10.0.0.7"}), "10.0.0.7") << "the last that is known";
+    EXPECT_EQ(address_of(proxies, {"198.51.100.7, nonsense, 10.0.0.7"}), "10.0.0.7")
+        << "the last valid address before the invalid one";
     const std::string commas(16'000, ',');
     EXPECT_EQ(address_of(proxies, {commas}), "none");
 }

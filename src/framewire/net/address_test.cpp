@@ -45,7 +45,7 @@ TEST(Address, SuggestsOnlyValidAddresses) {
     EXPECT_EQ(advice_on("::1:80"), "[::1]:80");
     EXPECT_EQ(advice_on("::1"), "[::1]:7878");
     EXPECT_EQ(advice_on("2001:db8::5"), "[2001:db8::5]:7878");
-    EXPECT_EQ(advice_on("fe80::1:99999"), "[::1]:7878") << "99999 is no port, and the whole no address";
+    EXPECT_EQ(advice_on("fe80::1:99999"), "[::1]:7878") << "99999 is not a port, and the text is not an IPv6 address";
     for (const auto* text : {"[::1]", "[2001:db8::5]", "::1", "::", "::1:80", "2001:db8::5", "2001:db8::5:7878", "[::1",
                              "[nonsense]", "[", "[]", "]", ":", "::x:80", "a:b:80", "7878", "localhost", ":7878"})
         EXPECT_NO_THROW(parse_address(advice_on(text))) << text << ": " << advice_on(text);

@@ -188,7 +188,7 @@ TEST(Client, KeepAlivesKeepAnIdleStreamConnected) {
     Client client(server.address(), client_options);
     ASSERT_TRUE(client.next());
     auto next = std::async(std::launch::async, [&] { return client.next(); });
-    EXPECT_EQ(next.wait_for(2500ms), std::future_status::timeout) << "silence was taken for a loss";
+    EXPECT_EQ(next.wait_for(2500ms), std::future_status::timeout) << "an idle stream was treated as lost";
     stream.step();
     server.publish();
     EXPECT_TRUE(next.get());
@@ -308,7 +308,7 @@ TEST(Client, GivesUpOnAServerThatSendsOnlyHellos) {
     Client client(greeter.address(), options, stop.get_token());
     auto next =
         std::async(std::launch::async, [&] { return error_of(ErrorCode::source_lost, [&] { client.next(); }); });
-    EXPECT_EQ(next.wait_for(20s), std::future_status::ready) << "it tries for ever";
+    EXPECT_EQ(next.wait_for(20s), std::future_status::ready) << "the client keeps reconnecting forever";
     stop.request_stop();
     EXPECT_NE(next.get().find("was lost: the server closed the connection"), std::string::npos);
     // Pauses of 20, 40, 80, 160 and 320 ms, then the rest of the second.

@@ -83,15 +83,16 @@ TEST(CongestionWindow, FillsAHighLatencyPath) {
     network.play(3s, 50'000);
     const auto before = network.sent_bytes;
     network.play(5s, 50'000);
-    EXPECT_GT(network.sent_bytes - before, std::size_t{5} * 1'400'000) << "of 1.5 MB a second";
+    EXPECT_GT(network.sent_bytes - before, std::size_t{5} * 1'400'000) << "the source sends 1.5 MB/s";
 }
 
 TEST(CongestionWindow, KeepsTheQueueShortOnASlowNetwork) {
     Network network(250'000, 50ms);
     network.play(3s, 100'000);
     const auto before = network.sent_bytes;
-    EXPECT_LT(network.play(10s, 100'000), 350ms) << "50 ms of the way, and a backlog";
-    EXPECT_GT(network.sent_bytes - before, std::size_t{10} * 125'000) << "at least half of what it takes";
+    EXPECT_LT(network.play(10s, 100'000), 350ms) << "50 ms of latency and a backlog";
+    EXPECT_GT(network.sent_bytes - before, std::size_t{10} * 125'000)
+        << "at least half of the path's rate must be used";
 }
 
 TEST(CongestionWindow, ToleratesPacketLoss) {
@@ -100,7 +101,7 @@ TEST(CongestionWindow, ToleratesPacketLoss) {
     network.play(5s, 4'000);
     const auto before = network.sent_bytes;
     EXPECT_LT(network.play(20s, 4'000), 1s);
-    EXPECT_GT(network.sent_bytes - before, std::size_t{20} * 90'000) << "of 121 kB a second";
+    EXPECT_GT(network.sent_bytes - before, std::size_t{20} * 90'000) << "the source sends 121 kB/s";
 }
 
 TEST(CongestionWindow, AdaptsToRateChanges) {
@@ -113,7 +114,7 @@ TEST(CongestionWindow, AdaptsToRateChanges) {
     network.play(1s, 50'000);
     const auto before = network.sent_bytes;
     EXPECT_LT(network.play(1s, 50'000), 100ms);
-    EXPECT_GT(network.sent_bytes - before, 28u * 50'000) << "everything again";
+    EXPECT_GT(network.sent_bytes - before, 28u * 50'000) << "nearly every message must fit again";
 }
 
 TEST(CongestionWindow, RejectsRepeatedAndImpossibleAcknowledgements) {
@@ -130,7 +131,7 @@ TEST(CongestionWindow, RejectsRepeatedAndImpossibleAcknowledgements) {
     EXPECT_EQ(window.round_trip(), 5ms);
     EXPECT_FALSE(window.drawn(drawn(2), now));
     EXPECT_FALSE(window.empty());
-    EXPECT_TRUE(window.drawn(drawn(3, ~0u, ~0u), now + 5ms)) << "who claims to have held it for longer than it could";
+    EXPECT_TRUE(window.drawn(drawn(3, ~0u, ~0u), now + 5ms)) << "an impossible holding time must be clamped";
     EXPECT_EQ(window.round_trip(), 0ms);
     EXPECT_TRUE(window.empty());
 }

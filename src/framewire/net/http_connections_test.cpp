@@ -330,7 +330,8 @@ TEST(HttpConnections, AreNotLockedOutByAnOutdatedToken) {
     Served server(options);
     auto client = server.client();
     for (int i = 0; i < 50; ++i) EXPECT_EQ(client.ask("GET /", "Authorization: Bearer of yesterday\r\n").status, 401);
-    for (int i = 0; i < 50; ++i) EXPECT_EQ(client.ask("GET /cameras/a").status, 401) << "no token is no guess";
+    for (int i = 0; i < 50; ++i)
+        EXPECT_EQ(client.ask("GET /cameras/a").status, 401) << "a missing token must not count as a guess";
     EXPECT_EQ(client.ask("GET /", "Authorization: Bearer correct-horse-battery\r\n").status, 200);
 }
 
@@ -347,11 +348,11 @@ TEST(HttpConnections, DistinguishClientsBehindATrustedProxy) {
     const std::string right = options.token, guesser = "203.0.113.9", other = "198.51.100.7";
     for (int i = 0; i < 5; ++i)
         EXPECT_EQ(ask("guess" + std::to_string(i), "10.9.8." + std::to_string(i) + ", " + guesser), 401)
-            << "what the client wrote itself makes it nobody else";
+            << "forged entries must not change the client's address";
     EXPECT_EQ(ask(right, guesser), 429);
     EXPECT_EQ(ask(right, other), 200);
     EXPECT_EQ(ask(right, "[2001:db8::1]:4711"), 200);
-    EXPECT_EQ(ask(right, "nonsense"), 200) << "then it is the proxy that asks";
+    EXPECT_EQ(ask(right, "nonsense"), 200) << "the request must count as the proxy's own";
     // The header is ignored if it comes from another address.
     for (int i = 0; i < 5; ++i) EXPECT_EQ(ask("guess" + std::to_string(i), "10.9.8." + std::to_string(i), 2), 401);
     EXPECT_EQ(ask(right, other, 2), 429);
@@ -360,7 +361,7 @@ TEST(HttpConnections, DistinguishClientsBehindATrustedProxy) {
     const auto reported = server.client().ask(
         "GET /main/stream",
         testing::upgrade_fields + "Sec-WebSocket-Protocol: framewire\r\nX-Forwarded-For: " + guesser + "\r\n");
-    EXPECT_EQ(reported.status, 429) << "as a client that failed too often";
+    EXPECT_EQ(reported.status, 429) << "the client must be locked out";
 }
 
 TEST(HttpConnections, LogAdviceForAnUntrustedProxy) {
@@ -546,7 +547,7 @@ TEST(HttpConnections, RefuseRequestsAboveTheLimit) {
     for (auto* client : {&first, &second}) client->say("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     EXPECT_TRUE(eventually([&] { return inside == 2; }));
     EXPECT_EQ(server.client().ask("GET /").status, 503);
-    EXPECT_EQ(server.client().ask("GET /alive").status, 200) << "the server runs, and says so";
+    EXPECT_EQ(server.client().ask("GET /alive").status, 200) << "the health check must not be refused";
     // A site is not released before its handlers have ended.
     auto leaving = std::async(std::launch::async, [&] { server.listener.set_site(nullptr); });
     EXPECT_EQ(leaving.wait_for(50ms), std::future_status::timeout);
@@ -626,10 +627,10 @@ TEST(HttpConnections, OnePeerCannotOccupyAllFeeds) {
     };
     feed->set_first(std::make_shared<const std::string>("first"));
     for (int i = 0; i < 6; ++i) EXPECT_EQ(ask(many, 2), 200);
-    EXPECT_EQ(ask(many, 2), 503) << "nobody gives up one for a peer that has most";
-    EXPECT_EQ(client_from(server, 2).ask("GET /").body, "here") << "feeds leave room for requests";
+    EXPECT_EQ(ask(many, 2), 503) << "a peer at the limit must not get another feed";
+    EXPECT_EQ(client_from(server, 2).ask("GET /").body, "here") << "feeds must leave room for requests";
     for (int i = 0; i < 3; ++i) EXPECT_EQ(ask(few, 1), 200);
-    EXPECT_EQ(ask(few, 1), 503) << "three and three";
+    EXPECT_EQ(ask(few, 1), 503) << "both peers have three feeds";
     EXPECT_EQ(feed->clients(), 6);
     server.listener.set_site(nullptr);
 }
@@ -660,7 +661,7 @@ TEST(HttpConnections, ShareHandlersFairlyBetweenPeers) {
         many.push_back(client_from(server, 2));
         many.back().say("GET /many HTTP/1.1\r\nHost: localhost\r\n\r\n");
     }
-    EXPECT_TRUE(eventually([&] { return count() == 4; })) << "as many as there are threads";
+    EXPECT_TRUE(eventually([&] { return count() == 4; })) << "one request must run on each thread";
     // The server reads those nine requests first, and nine is the limit per peer.
     EXPECT_EQ(client_from(server, 2).ask("GET /many").status, 503);
     auto one = client_from(server, 1);
@@ -671,7 +672,8 @@ TEST(HttpConnections, ShareHandlersFairlyBetweenPeers) {
     EXPECT_TRUE(eventually([&] { return count() == 6; }));
     {
         const std::lock_guard lock(mutex);
-        EXPECT_EQ(std::count(begun.begin(), begun.end(), "one"), 1) << "it waits for one of the others at most";
+        EXPECT_EQ(std::count(begun.begin(), begun.end(), "one"), 1)
+            << "it must wait for at most one of the other requests";
     }
     go.release(100);
     EXPECT_EQ(one.answer().body, "done");
@@ -700,7 +702,8 @@ TEST(HttpConnections, SupportABasePath) {
     auto client = server.client();
     EXPECT_EQ(client.ask("GET /home/cams/").body, "let in");
     EXPECT_EQ(client.ask("GET /home/cams/cameras/a").body, "camera a");
-    EXPECT_EQ(client.ask("GET /cameras/a").body, "camera a") << "of a proxy that takes the path away, and of others";
+    EXPECT_EQ(client.ask("GET /cameras/a").body, "camera a")
+        << "paths without the base path must work for proxies that remove it";
     EXPECT_EQ(client.ask("GET /").body, "let in");
     auto answer = client.ask("GET /home/cams?a=b/c");
     EXPECT_EQ(answer.status, 308);

@@ -47,7 +47,7 @@ TEST(LimitedLog, LimitsTheLinesPerPeriod) {
     for (int period = 0; period < 3; ++period, now += LimitedLog::period) {
         EXPECT_EQ(log.take_left_out(now), period == 0 ? 0 : 980);
         for (int i = 0; i < 1000; ++i) EXPECT_EQ(log.takes(now), i < LimitedLog::lines_a_period);
-        EXPECT_EQ(log.take_left_out(now), 0) << "the period lasts";
+        EXPECT_EQ(log.take_left_out(now), 0) << "the period has not ended";
     }
     EXPECT_EQ(log.take_left_out(now), 980);
     EXPECT_EQ(log.take_left_out(now), 0) << "reported already";
@@ -73,7 +73,8 @@ TEST(LimitedLog, LogsTheNumberOfSuppressedLines) {
         EXPECT_NE(captured.text().find("30 more lines about peers"), std::string::npos) << captured.text();
         log.line("peer {}", 50);
     }
-    EXPECT_NE(captured.text().find("1 more lines about peers"), std::string::npos) << "the rest is reported at the end";
+    EXPECT_NE(captured.text().find("1 more lines about peers"), std::string::npos)
+        << "the destructor must report the remaining lines";
 }
 
 using namespace std::chrono_literals;
@@ -89,10 +90,10 @@ TEST(PeerAttempts, AreCountedPerPeerAndWindow) {
     EXPECT_TRUE(attempts.exhausted("a", start + 3s));
     EXPECT_FALSE(attempts.exhausted("b", start + 3s));
     attempts.add("a", start + 9s);
-    EXPECT_TRUE(attempts.exhausted("a", start + 10s - 1ms)) << "the window is not over";
-    EXPECT_FALSE(attempts.exhausted("a", start + 10s)) << "it began with the first, and no later one makes it longer";
+    EXPECT_TRUE(attempts.exhausted("a", start + 10s - 1ms)) << "the window has not ended";
+    EXPECT_FALSE(attempts.exhausted("a", start + 10s)) << "later attempts must not extend the window";
     attempts.add("a", start + 10s);
-    EXPECT_FALSE(attempts.exhausted("a", start + 11s)) << "a new window";
+    EXPECT_FALSE(attempts.exhausted("a", start + 11s)) << "a new window has begun";
 }
 
 TEST(PeerAttempts, AreForgottenOnRequest) {
@@ -104,7 +105,7 @@ TEST(PeerAttempts, AreForgottenOnRequest) {
     EXPECT_FALSE(attempts.exhausted("a", start));
     EXPECT_TRUE(attempts.exhausted("b", start));
     attempts.add("c", start);
-    EXPECT_TRUE(attempts.exhausted("b", start)) << "there was room";
+    EXPECT_TRUE(attempts.exhausted("b", start)) << "forgetting a must free its place";
 }
 
 TEST(PeerAttempts, ForgetTheOldestPeerAtTheLimit) {
@@ -126,7 +127,7 @@ TEST(PinnedBytes, CountsSharedMessagesOnce) {
     pinned.add({b, c});
     EXPECT_EQ(pinned.total(), 123u);
     pinned.remove({a, b});
-    EXPECT_EQ(pinned.total(), 23u) << "b is still on its way to somebody";
+    EXPECT_EQ(pinned.total(), 23u) << "b is still pending for another viewer";
     pinned.remove({b, c});
     EXPECT_EQ(pinned.total(), 0u);
     EXPECT_EQ(pinned.growth({a}), 100u);

@@ -47,7 +47,7 @@ TEST(Server, ViewerMatchesTheEncoderAfterEveryFrame) {
 
     auto ending = std::async(std::launch::async, [&] { return server.finish(10s); });
     EXPECT_FALSE(client.next());
-    EXPECT_FALSE(client.next()) << "an ended stream stays ended";
+    EXPECT_FALSE(client.next()) << "an ended stream must stay ended";
     EXPECT_EQ(ending.get(), 0);
     const auto metrics = server.metrics();
     EXPECT_EQ(metrics.viewers, 0);
@@ -62,7 +62,7 @@ TEST(Server, LateViewerStartsWithAKeyframe) {
     TestStream stream;
     Server server(stream.state, on_any_port());
     for (int i = 0; i < 20; ++i) stream.step();
-    EXPECT_EQ(stream.state.counts().keyframes, 0) << "nobody was there";
+    EXPECT_EQ(stream.state.counts().keyframes, 0) << "no viewer was connected";
     Client client(server.address());
     ASSERT_TRUE(client.next());
     EXPECT_EQ(client.state().version, 20u);

@@ -307,7 +307,7 @@ int take_all(Receiver& receiver, ByteSpan messages) {
         }
         messages = messages.subspan(header.length_bytes);
     }
-    EXPECT_TRUE(messages.empty()) << "a message in pieces";
+    EXPECT_TRUE(messages.empty()) << "the last message is incomplete";
     return states;
 }
 
@@ -333,7 +333,7 @@ TEST_F(SessionsTest, SendsHelloKeyframeDeltaFramesAndEnd) {
     auto& stream = streams.emplace_back();
     auto& served = sessions.add("main", stream.state);
     DrawingPeer viewer{come(), Receiver(hello_of(stream.state))};
-    EXPECT_TRUE(viewer.peer.hear().empty()) << "it has not said hello";
+    EXPECT_TRUE(viewer.peer.hear().empty()) << "the viewer has not sent a hello";
     viewer.greet(stream.state);
     for (int i = 1; i <= 10; ++i) {
         step(stream, served);
@@ -369,7 +369,7 @@ TEST_F(SessionsTest, OnePeerCannotOccupyAllViewerSlots) {
     greet(newest);
     auto of_many = come(1 << 20, "many");
     of_many.say(hello_for("main"));
-    EXPECT_EQ(refusal_in(of_many.hear()).reason, Refusal::too_many_viewers) << "the peer has most already";
+    EXPECT_EQ(refusal_in(of_many.hear()).reason, Refusal::too_many_viewers) << "the peer already has the most viewers";
     auto other = come(1 << 20, "another");
     other.say(hello_for("main"));
     EXPECT_EQ(other.hear(), greeting_of(stream.state));
@@ -382,7 +382,7 @@ TEST_F(SessionsTest, OnePeerCannotOccupyAllViewerSlots) {
     EXPECT_EQ(third.hear(), greeting_of(stream.state));
     auto fourth = come(1 << 20, "a fourth");
     fourth.say(hello_for("main"));
-    EXPECT_EQ(refusal_in(fourth.hear()).reason, Refusal::too_many_viewers) << "all have one";
+    EXPECT_EQ(refusal_in(fourth.hear()).reason, Refusal::too_many_viewers) << "each peer has one viewer";
     EXPECT_EQ(sessions.cut_off(served), 3);
 }
 
@@ -433,7 +433,8 @@ TEST_F(SessionsTest, ReturningViewerReceivesOnlyChangedBlocks) {
     const auto heard = again.hear();
     EXPECT_EQ(take_all(viewer.receiver, heard), 1);
     expect_equal(viewer.receiver.picture(), stream.reference());
-    EXPECT_LT(heard.size(), picture_of(stream.state).bytes->size() / 2) << "most blocks were there";
+    EXPECT_LT(heard.size(), picture_of(stream.state).bytes->size() / 2)
+        << "blocks that the viewer already has were sent again";
     EXPECT_EQ(viewer.receiver.counts().keyframes, 1);
     EXPECT_EQ(viewer.receiver.counts().parts, 1);
 
@@ -552,7 +553,7 @@ TEST_F(SlowViewers, PresentOnlyCompleteStates) {
     viewer.greet(hello_for("main"));
     go_on(viewer, 90);
     EXPECT_GE(viewer.presented, 5);
-    EXPECT_GE(viewer.parts, 5) << "or this test tells nothing";
+    EXPECT_GE(viewer.parts, 5) << "too few partial messages for this test";
     finish(viewer);
     EXPECT_EQ(viewer.receiver.state().version, 90u);
     EXPECT_EQ(sessions.metrics().pinned_bytes, 0);
@@ -575,7 +576,7 @@ TEST_F(SlowViewers, ResumeAnIncompleteStateAfterReconnecting) {
         loop.run();
         held = std::move(again.receiver);
     }
-    EXPECT_GT(interrupted, 3) << "or this test tells nothing";
+    EXPECT_GT(interrupted, 3) << "too few interrupted states for this test";
     SlowPeer last{come(), std::move(held), references};
     last.greet(viewer_hello({.stream = "main", .held = last.receiver.block_versions()}));
     last.receiver.restart(hello_of(stream.state));
@@ -601,9 +602,10 @@ TEST_F(SlowViewers, AbandonWithdrawnStates) {
             loop.pass(200ms);
         }
         EXPECT_GE(viewer.receiver.state().version, allowed);
-        EXPECT_TRUE(viewer.receiver.state().withdraws) << "a relay is signalled; shown before: " << shown;
+        EXPECT_TRUE(viewer.receiver.state().withdraws)
+            << "the withdrawal must be signalled; version shown before: " << shown;
     }
-    EXPECT_GT(viewer.parts, 20) << "or this test tells nothing";
+    EXPECT_GT(viewer.parts, 20) << "too few partial messages for this test";
 }
 
 // An up-to-date viewer learns of the withdrawal from a flag of the delta frame, which only viewers of version 5
@@ -629,7 +631,8 @@ TEST_F(SlowViewers, DeltaFramesAnnounceWithdrawnStates) {
         for (const auto* viewer : {&newer, &older}) EXPECT_EQ(viewer->receiver.state().version, references.size());
         if (i == 0) continue;  // the first message is a keyframe
         EXPECT_EQ(newer.receiver.state().withdraws, withdraws) << i;
-        EXPECT_EQ(older.receiver.counts().changes, i - (i + 1) / 4) << "blocks instead of the delta frame";
+        EXPECT_EQ(older.receiver.counts().changes, i - (i + 1) / 4)
+            << "withdrawals must arrive as blocks instead of delta frames";
     }
     EXPECT_EQ(newer.receiver.counts().changes, 11);
 }
@@ -744,7 +747,7 @@ TEST_F(SessionsTest, ControlRequestsAreHandledInOrder) {
     const auto second = answer_message({false, "not this"});
     answers.insert(answers.end(), second.begin(), second.end());
     EXPECT_EQ(peer.hear(), answers);
-    EXPECT_EQ(other_one.hear(), answer_message({true, "after yes", true})) << "it learns what another one changed";
+    EXPECT_EQ(other_one.hear(), answer_message({true, "after yes", true})) << "other viewers must learn of the change";
     EXPECT_EQ(sessions.metrics(served).viewers, 2);
 
     auto& other = streams.emplace_back();
@@ -753,7 +756,7 @@ TEST_F(SessionsTest, ControlRequestsAreHandledInOrder) {
     stranger.say(hello_for("other"));
     stranger.hear();
     stranger.say(control_message("yes"));
-    EXPECT_EQ(sessions.metrics().dropped, 1) << "a control request to a stream that does not accept any";
+    EXPECT_EQ(sessions.metrics().dropped, 1) << "the stream does not accept control requests";
 }
 
 TEST_F(SessionsTest, SilentPeerIsRefusedAtTheDeadline) {
@@ -774,7 +777,7 @@ TEST_F(SessionsTest, RefusedPeerHasLimitedTimeToClose) {
     talker.say(Bytes(64, 'G'));
     talker.hear();
     pass(9999ms);
-    EXPECT_TRUE(talker.say({'G'})) << "still read, and thrown away";
+    EXPECT_TRUE(talker.say({'G'})) << "the bytes must still be read and discarded";
     pass(1ms);
     EXPECT_FALSE(talker.say({'G'}));
 }
@@ -857,7 +860,7 @@ TEST_F(SessionsTest, StreamIsRemovedAfterItsKeyframeIsEncoded) {
     bool removed = false;
     sessions.remove(served, [&] { removed = true; });
     loop.run_tasks();
-    EXPECT_FALSE(removed) << "its state is in use";
+    EXPECT_FALSE(removed) << "the stream's state is still in use";
     EXPECT_TRUE(peer.hear().empty());
     EXPECT_TRUE(peer.closed());
     loop.run();

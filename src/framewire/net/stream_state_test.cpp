@@ -144,7 +144,7 @@ TEST(StreamState, AcceptsPackedDeltaFramesWithTheirPictures) {
     state.detach();
     scene.step();
     state.start(scene.current(), {10, 10 / 30.0, Clock::now()});
-    EXPECT_TRUE(state.delta_frames(10).empty()) << "no step leads to a picture that came by itself";
+    EXPECT_TRUE(state.delta_frames(10).empty()) << "no delta frame leads to a picture supplied without one";
     bring_up_to_date(state, late);
     expect_equal(late.picture(), scene.current());
 }
@@ -228,7 +228,7 @@ TEST(StreamState, NothingIsPackedWithoutViewers) {
     stream.state.detach();
     stream.step();
     EXPECT_EQ(stream.state.counts().delta_frames, 1);
-    EXPECT_TRUE(stream.state.delta_frames(11).empty()) << "the step to 12 was never packed";
+    EXPECT_TRUE(stream.state.delta_frames(11).empty()) << "the delta frame of version 12 was never packed";
 }
 
 TEST(StreamState, ViewerSlightlyBehindGetsDeltaFrames) {
@@ -279,7 +279,7 @@ TEST(StreamState, DeltaFrameSequencesAreSmallerThanAKeyframe) {
 TEST(StreamState, KeyframeIsPackedOncePerVersion) {
     TestStream stream;
     stream.state.attach();
-    EXPECT_EQ(picture_of(stream.state).version, 0u) << "there is none yet";
+    EXPECT_EQ(picture_of(stream.state).version, 0u) << "there is no keyframe yet";
     EXPECT_TRUE(stream.state.delta_frames(0).empty());
     stream.step();
     const auto first = picture_of(stream.state);
@@ -301,15 +301,15 @@ TEST(StreamState, WithdrawnVersionsAreNotSent) {
     EXPECT_EQ(stream.state.oldest_allowed(), 0u);
     EXPECT_FALSE(viewer.state().withdraws);
     stream.state.withdraw_before_next();
-    EXPECT_EQ(stream.state.delta_frames(2).size(), 2u) << "until the next version is there";
+    EXPECT_EQ(stream.state.delta_frames(2).size(), 2u) << "the withdrawal takes effect with the next version";
     stream.step();
     EXPECT_EQ(stream.state.oldest_allowed(), 5u);
-    EXPECT_EQ(stream.state.delta_frames(4).size(), 1u) << "the step to the new version shows nothing older";
+    EXPECT_EQ(stream.state.delta_frames(4).size(), 1u) << "the delta frame to the new version must remain available";
     EXPECT_TRUE(stream.state.delta_frames(3).empty());
     bring_up_to_date(stream.state, viewer);
-    EXPECT_TRUE(viewer.state().withdraws) << "a relay that is up to date is signalled";
+    EXPECT_TRUE(viewer.state().withdraws) << "the withdrawal must be signalled to an up-to-date viewer";
     stream.step();
-    EXPECT_EQ(stream.state.oldest_allowed(), 5u) << "once";
+    EXPECT_EQ(stream.state.oldest_allowed(), 5u) << "a withdrawal must take effect only once";
     EXPECT_EQ(stream.state.delta_frames(4).size(), 2u);
     bring_up_to_date(stream.state, viewer);
     EXPECT_FALSE(viewer.state().withdraws);
@@ -331,7 +331,7 @@ TEST(StreamState, RejectsInvalidChanges) {
     changes.view().summaries[0] = {1, 0, 0};
     changes.view().positions[0] = static_cast<std::uint32_t>(stream.state.info().shape.frame_bytes());
     changes.view().differences[0] = 1;
-    EXPECT_THROW(stream.state.advance(changes.view(), {}), Error) << "nothing was started";
+    EXPECT_THROW(stream.state.advance(changes.view(), {}), Error) << "the stream has not been started";
     stream.step();
     EXPECT_THROW(stream.state.advance(changes.view(), {}), Error);
     EXPECT_EQ(stream.state.counts().version, 1u);
@@ -356,12 +356,12 @@ TEST(Receiver, RejectsInvalidServerMessages) {
         }
     };
     Receiver viewer(hello_of(stream.state));
-    lost(viewer, *delta_frame.bytes, "a step before the first picture");
+    lost(viewer, *delta_frame.bytes, "a delta frame before the first keyframe");
     deliver(*picture.bytes, viewer);
-    lost(viewer, *later_delta_frame.bytes, "a step that leaves one out");
+    lost(viewer, *later_delta_frame.bytes, "a delta frame that skips a version");
     deliver(*delta_frame.bytes, viewer);
-    lost(viewer, *picture.bytes, "a version before the one that is held");
-    lost(viewer, *delta_frame.bytes, "a step twice");
+    lost(viewer, *picture.bytes, "a keyframe of an older version");
+    lost(viewer, *delta_frame.bytes, "a repeated delta frame");
     EXPECT_EQ(deliver(*later_delta_frame.bytes, viewer), Receiver::Outcome::picture);
     expect_equal(viewer.picture(), stream.reference());
 
@@ -393,7 +393,7 @@ TEST(Receiver, CountsSkippedVersionsWithoutOverflow) {
     const auto picture = *picture_of(stream.state).bytes;
     Receiver viewer(hello_of(stream.state));
     deliver(with_version(picture, 5), viewer);
-    EXPECT_EQ(viewer.counts().skipped, 0) << "nothing was held before";
+    EXPECT_EQ(viewer.counts().skipped, 0) << "versions before the first keyframe are not skipped ones";
     deliver(with_version(picture, 8), viewer);
     EXPECT_EQ(viewer.counts().skipped, 2);
     for (const auto version : {max_version + 1, std::uint64_t{1} << 63, ~std::uint64_t{0}, std::uint64_t{0}})
@@ -465,8 +465,9 @@ TEST(Receiver, VersionsMayRestartOnANewConnection) {
     auto other = hello_of(stream.state);
     other.epoch += 2;
     viewer.restart(other);
-    EXPECT_EQ(viewer.state().version, 100u) << "what is held is held until there is something new";
-    EXPECT_THROW(deliver(with_version(delta_frame, 101), viewer), Error) << "no picture came over the new connection";
+    EXPECT_EQ(viewer.state().version, 100u) << "the picture must be kept until a new one arrives";
+    EXPECT_THROW(deliver(with_version(delta_frame, 101), viewer), Error)
+        << "the new connection must start with a keyframe";
     deliver(with_version(picture, 1), viewer);
     EXPECT_EQ(viewer.state().version, 1u);
     deliver(delta_frame, viewer);
@@ -514,12 +515,12 @@ TEST(ControlRequests, UnsolicitedAnswersDoNotCompleteARequest) {
     EXPECT_EQ(requests.next(), "a");
     requests.take({true, "theirs", true});
     EXPECT_EQ(requests.state(), "theirs");
-    EXPECT_EQ(requests.next(), std::nullopt) << "the server has not answered a";
+    EXPECT_EQ(requests.next(), std::nullopt) << "request a has not been answered";
     requests.take({false, "not a"});
     EXPECT_EQ(requests.refusal(), "not a");
     requests.take({true, "theirs again", true});
     EXPECT_EQ(requests.state(), "theirs again");
-    EXPECT_EQ(requests.refusal(), "not a") << "it is still the answer to the last request";
+    EXPECT_EQ(requests.refusal(), "not a") << "the last request was still refused";
     EXPECT_EQ(requests.next(), "b");
     requests.take({true, "after b"});
     EXPECT_EQ(requests.state(), "after b");

@@ -118,9 +118,9 @@ TEST(NameLookup, DoesNotBlockOnAHangingLookup) {
     EXPECT_FALSE(waiting.get());
     blocked.release();
     EXPECT_EQ(name.addresses(Clock::now() + 1min, {}), std::vector<std::string>{"127.0.0.1"});
-    EXPECT_EQ(blocked.asked(), 1) << "a thread each time it is asked for";
+    EXPECT_EQ(blocked.asked(), 1) << "repeated calls must share one lookup";
     EXPECT_TRUE(name.addresses(Clock::now() + 1min, {}));
-    EXPECT_EQ(blocked.asked(), 2) << "names may come to stand for something else";
+    EXPECT_EQ(blocked.asked(), 2) << "a finished lookup must be repeated, because addresses can change";
 }
 
 using boost::asio::ip::make_address;

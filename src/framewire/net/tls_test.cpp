@@ -94,7 +94,7 @@ TEST_F(TlsTest, CarriesBytesBothWays) {
             while (heard.size() < count) {
                 Outcome read;
                 end.read_some(buffer, read.handler());
-                EXPECT_FALSE(read.done) << "called back from inside";
+                EXPECT_FALSE(read.done) << "the handler was called within read_some()";
                 loop.run_tasks();
                 if (!read.done || read.error || read.bytes == 0) break;
                 heard.insert(heard.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(read.bytes));
@@ -309,7 +309,7 @@ TEST_F(TlsTest, CanBeClosedOrDestroyedInItsCallbacks) {
         client->write({&piece, 1}, {}, [](const std::error_code&, std::size_t) {});
         if (round < 2) client->read_some(other, [](const std::error_code&, std::size_t) {});
         loop.run_tasks();
-        EXPECT_EQ(calls, 1) << "the other one is not called any more";
+        EXPECT_EQ(calls, 1) << "the other handler must not be called";
     }
 }
 
@@ -502,7 +502,7 @@ TEST(TlsListener, LimitsConnectionsPerPeer) {
     loop.pass(TlsListener::handshakes_window);
     EXPECT_TRUE(comes("a"));
     for (int i = 1; i < TlsListener::all_handshakes_allowed; ++i) ASSERT_TRUE(comes(std::to_string(i))) << i;
-    EXPECT_FALSE(comes("somebody else")) << "all together came too often";
+    EXPECT_FALSE(comes("somebody else")) << "the limit for all peers together must apply";
     loop.pass(TlsListener::handshakes_window);
     EXPECT_TRUE(comes("somebody else"));
 }

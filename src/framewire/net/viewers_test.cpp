@@ -144,13 +144,13 @@ TEST(Server, DoesNotWaitForFirstStatesOfViewersThatLeft) {
     Server server(stream, on_any_port());
     std::stop_source stop;
     auto stopped = std::async(std::launch::async, [&] { return server.wait_for_first_states(2, stop.get_token()); });
-    EXPECT_TRUE(stopped.get()) << "nobody is there";
+    EXPECT_TRUE(stopped.get()) << "no viewer is connected";
     std::optional<Client> client(server.address());
     ASSERT_TRUE(server.wait_for_viewers(1, {}));
     auto waiting = std::async(std::launch::async, [&] { return server.wait_for_first_states(2, {}); });
     stopped = std::async(std::launch::async, [&] { return server.wait_for_first_states(2, stop.get_token()); });
     stop.request_stop();
-    EXPECT_FALSE(stopped.get()) << "its picture is held up";
+    EXPECT_FALSE(stopped.get()) << "the keyframe has not been sent";
     client.reset();
     EXPECT_TRUE(waiting.get());
     stream.release();
@@ -173,7 +173,7 @@ TEST(Server, LimitsMemoryPinnedByStuckViewers) {
         stuck.push_back(stuck_in_a_picture(server, stream.state));
         const auto pinned = server.metrics().pinned_bytes;
         EXPECT_LE(pinned, static_cast<std::int64_t>(options.pinned_limit_bytes));
-        EXPECT_GT(pinned, static_cast<std::int64_t>(picture_bytes / 2)) << "or this test tells nothing";
+        EXPECT_GT(pinned, static_cast<std::int64_t>(picture_bytes / 2)) << "too few pending bytes for this test";
     }
     EXPECT_GE(server.metrics().dropped, viewers - 5);
     EXPECT_EQ(server.metrics().viewers, viewers - server.metrics().dropped);
@@ -218,7 +218,7 @@ TEST(Server, ForgetsViewersThatLeave) {
     }
     EXPECT_TRUE(eventually([&] { return server.metrics().viewers == 0; }));
     stream.step();
-    EXPECT_EQ(stream.state.counts().delta_frames, 0) << "packed for nobody";
+    EXPECT_EQ(stream.state.counts().delta_frames, 0) << "a delta frame was packed without viewers";
     EXPECT_EQ(server.metrics().viewers_total, 20);
 }
 

@@ -41,7 +41,7 @@ template <class Call>
 void expect_lost(Call call, const std::string& what) {
     try {
         call();
-        ADD_FAILURE() << what << ": taken for good";
+        ADD_FAILURE() << what << ": accepted";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::source_lost) << what << ": " << error.what();
     }
@@ -66,7 +66,8 @@ TEST(Wire, IgnoresTrailingBytesOfANewerHello) {
     auto bytes = viewer_hello({"yard"});
     bytes.push_back(1);
     EXPECT_EQ(read_viewer_hello(payload_of(bytes, preamble_bytes), wire_version + 1).stream, "yard");
-    expect_lost([&] { read_this_hello(payload_of(bytes, preamble_bytes)); }, "more than this version says");
+    expect_lost([&] { read_this_hello(payload_of(bytes, preamble_bytes)); },
+                "trailing bytes in a hello of this version");
 }
 
 TEST(Wire, OmitsBlockVersionsWithTooManyRuns) {
@@ -89,7 +90,7 @@ TEST(Wire, DrawnClockAndControlMessagesRoundTrip) {
     const auto clocks = read_clocks(payload_of(clock_message({5, max_version})));
     EXPECT_EQ(clocks.viewer_us, 5u);
     EXPECT_EQ(clocks.server_us, max_version);
-    expect_lost([&] { read_clocks(payload_of(clock_message({max_version + 1, 0}))); }, "a clock beyond all");
+    expect_lost([&] { read_clocks(payload_of(clock_message({max_version + 1, 0}))); }, "a clock out of range");
     EXPECT_EQ(read_control(payload_of(control_message("filter 2 off"))), "filter 2 off");
     const auto answer = read_answer(payload_of(answer_message({false, "there are 1"})));
     EXPECT_FALSE(answer.done);
@@ -235,7 +236,7 @@ TEST(Wire, RejectsTruncatedAndOverlongMessages) {
             expect_lost([&] { read(payload.first(length)); }, fmt::format("{} of {} bytes", what, length));
         Bytes longer(payload.begin(), payload.end());
         longer.push_back(0);
-        expect_lost([&] { read(ByteSpan(longer)); }, what + " with a byte too many");
+        expect_lost([&] { read(ByteSpan(longer)); }, what + " with an extra byte");
     };
     try_all_lengths(payload_of(info, preamble_bytes), read_server_hello, "a server's hello");
     try_all_lengths(payload_of(hello, preamble_bytes), read_this_hello, "a viewer's hello");
@@ -243,18 +244,19 @@ TEST(Wire, RejectsTruncatedAndOverlongMessages) {
     Bytes state;
     begin_state(MessageType::picture, {1, 2, 3}, {&some_object, 1}, state);
     for (std::size_t length = 0; length < state_header_bytes + object_bytes; ++length)
-        expect_lost([&] { read_any_state(payload_of(state).first(length)); }, fmt::format("a front of {}", length));
+        expect_lost([&] { read_any_state(payload_of(state).first(length)); },
+                    fmt::format("a state of {} bytes", length));
 }
 
 TEST(Wire, RejectsOtherProtocolsAndVersions) {
     for (const auto& bytes :
          {Bytes{'H', 'T', 'T', 'P', '/', '1'}, Bytes{'F', 'W', 'I', 'R', 3, 0}, Bytes{'F', 'W', 'I', 'R', 4}}) {
-        expect_lost([&] { read_viewer_preamble(bytes); }, "HTTP, version 3, half a preamble");
-        expect_lost([&] { read_server_preamble(bytes); }, "the same of a server");
+        expect_lost([&] { read_viewer_preamble(bytes); }, "HTTP, version 3, or a truncated preamble from a viewer");
+        expect_lost([&] { read_server_preamble(bytes); }, "HTTP, version 3, or a truncated preamble from a server");
     }
     const Bytes later{'F', 'W', 'I', 'R', 6, 0};
-    EXPECT_EQ(read_viewer_preamble(later), 6) << "it is answered with this version";
-    expect_lost([&] { read_server_preamble(later); }, "a server that does not go back to this version");
+    EXPECT_EQ(read_viewer_preamble(later), 6) << "newer viewers must be accepted";
+    expect_lost([&] { read_server_preamble(later); }, "a server with a newer version");
 }
 
 TEST(Wire, LimitsTheLengthOfEachMessageType) {
@@ -274,8 +276,9 @@ TEST(Wire, LimitsTheLengthOfEachMessageType) {
     EXPECT_EQ(read_viewer_header(header(7, 32)).length_bytes, 32u);
     const auto most = static_cast<std::uint32_t>(state_header_bytes + max_objects * object_bytes + max_packed_bytes);
     EXPECT_EQ(read_header(header(2, most), max_packed_bytes).length_bytes, most);
-    expect_lost([&] { read_header(header(2, most + 1), max_packed_bytes); }, "a picture too long");
-    expect_lost([&] { read_header(header(3, state_header_bytes - 1), max_packed_bytes); }, "changes too short");
+    expect_lost([&] { read_header(header(2, most + 1), max_packed_bytes); }, "a keyframe that is too long");
+    expect_lost([&] { read_header(header(3, state_header_bytes - 1), max_packed_bytes); },
+                "a delta frame that is too short");
     expect_lost([&] { read_header(header(4, 1), max_packed_bytes); }, "a keep-alive with content");
     expect_lost(
         [&] {
@@ -311,7 +314,7 @@ TEST(Wire, RejectsInvalidValues) {
         change(object);
         Bytes message;
         begin_state(MessageType::picture, {1, 0, 0}, {&object, 1}, message);
-        expect_lost([&] { read_any_state(payload_of(message)); }, "an object that cannot be");
+        expect_lost([&] { read_any_state(payload_of(message)); }, "an invalid object");
     };
     spoilt([](Component& object) { object.id = 0; });
     spoilt([](Component& object) { object.id = -1; });
