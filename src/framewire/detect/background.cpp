@@ -81,7 +81,7 @@ HWY_EXPORT(update_means);
 
 void MeanBackground::run(HostView<const std::uint8_t> frames, HostView<std::uint8_t> backgrounds) {
     const auto shape = shape_.with_frames(frames.shape().frames);
-    validate(frames, shape, "the frames of the mean background");
+    validate(frames, shape, "the input of the mean background");
     validate(backgrounds, shape, "the backgrounds");
     const auto update = HWY_DYNAMIC_DISPATCH(update_means);
     // Processes all frames for one row before the next row, while the row's means are in the core's cache.
@@ -220,8 +220,8 @@ void run_tiles(const GaussianWeights& weights, int threshold, const ForegroundIm
 }  // namespace
 
 void Foreground::blur(HostView<const std::uint8_t> frames, HostView<std::uint8_t> blurred) const {
-    validate(frames, shape_, "the frames to blur");
-    validate(blurred, gray_shape(), "the blurred images");
+    validate(frames, shape_, "the input of the blur");
+    validate(blurred, gray_shape(), "the output of the blur");
     run_tiles(weights_, threshold_, {frames, {}, {}, blurred}, executor_->pool());
 }
 
@@ -237,14 +237,14 @@ HostView<const std::uint8_t> Foreground::gray_of(const MakeRows& make) {
 }
 
 void Foreground::blur(const MakeRows& make, HostView<std::uint8_t> blurred) {
-    validate(blurred, gray_shape(), "the blurred images");
+    validate(blurred, gray_shape(), "the output of the blur");
     run_tiles(weights_, threshold_, {gray_of(make), {}, {}, blurred}, executor_->pool());
 }
 
 void Foreground::run(const MakeRows& make, HostView<const std::uint8_t> background,
                      HostBitMaskView<std::uint32_t> mask) {
     validate(background, gray_shape(), "the background");
-    validate(mask, gray_shape(), "the foreground's mask");
+    validate(mask, gray_shape(), "the foreground mask");
     run_tiles(weights_, threshold_, {gray_of(make), background, mask, {}}, executor_->pool());
 }
 
@@ -253,8 +253,8 @@ void Foreground::run(HostView<const std::uint8_t> frames, HostView<const std::ui
     validate(frames, shape_, "the frames");
     validate(background, gray_shape().with_frames(background.shape().frames == 1 ? 1 : shape_.frames),
              "the background");
-    validate(mask, gray_shape(), "the foreground's mask");
-    if (blurred.data()) validate(blurred, gray_shape(), "the blurred images");
+    validate(mask, gray_shape(), "the foreground mask");
+    if (blurred.data()) validate(blurred, gray_shape(), "the output of the blur");
     run_tiles(weights_, threshold_, {frames, background, mask, blurred}, executor_->pool());
 }
 
@@ -281,7 +281,7 @@ const std::vector<BackgroundKind>& background_kinds() {
         {"first", {}, false, [](const ParameterValues&) -> BackgroundModel { return FirstFrame{}; }},
         {"mean",
          {{.name = "rate",
-           .help = "share of the newest frame",
+           .help = "weight of the newest frame in the mean",
            .type = ParameterInfo::Type::real,
            .maximum = 1,
            .above_minimum = true}},
@@ -354,13 +354,13 @@ namespace {
 // Validates the rate and converts it to units of 1/65536.
 std::uint32_t checked_rate(double rate) {
     if (!(rate > 0 && rate <= 1))
-        fail(ErrorCode::usage, "the rate of the mean background is {}; allowed: above 0, up to 1", rate);
+        fail(ErrorCode::usage, "the rate of the mean background is {}; allowed: above 0 and up to 1", rate);
     return static_cast<std::uint32_t>(std::max(std::lround(rate * (1 << mean_fraction_bits)), 1L));
 }
 
 // Rejects images with three channels.
 Shape one_gray_frame(const Shape& shape) {
-    validate(shape, "the frame of the mean background");
+    validate(shape, "the input of the mean background");
     if (shape.channels != 1) fail(ErrorCode::usage, "the mean background needs gray frames, not {}", to_string(shape));
     return shape.with_frames(1);
 }
@@ -386,7 +386,7 @@ Foreground::Foreground(ForegroundParameters parameters, const Shape& frames, Exe
       gray_({.channels = 1}, frames, executor),
       gaussian_({.size = parameters.blur, .rounding = GaussianRounding::opencv}, frames.with_channels(1), executor) {
     if (threshold_ < 0 || threshold_ > 255)
-        fail(ErrorCode::usage, "the threshold between foreground and background is {}; allowed: 0 to 255", threshold_);
+        fail(ErrorCode::usage, "the foreground threshold is {}; allowed: 0 to 255", threshold_);
     if (executor.backend() == Backend::cpu) {
         if (shape_.frames == 1) made_gray_ = HostImage(gray_shape());
         return;

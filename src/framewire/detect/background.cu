@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(threads_per_block)
 void MeanBackground::run(DeviceView<const std::uint8_t> frames, DeviceView<std::uint8_t> backgrounds) {
     using namespace mean_background_kernels;
     const auto shape = shape_.with_frames(frames.shape().frames);
-    validate(frames, shape, "the frames of the mean background");
+    validate(frames, shape, "the input of the mean background");
     validate(backgrounds, shape, "the backgrounds");
     constexpr int pixels_per_block = threads_per_block * pixels_per_thread;
     const dim3 grid(cuda::blocks(shape.width, pixels_per_block), static_cast<unsigned>(shape.height));
@@ -138,8 +138,8 @@ __global__ void __launch_bounds__(threads_per_block)
 
 // Blurs gray images directly; converts others to gray first.
 void Foreground::blur(DeviceView<const std::uint8_t> frames, DeviceView<std::uint8_t> blurred) {
-    validate(frames, shape_, "the frames to blur");
-    validate(blurred, gray_shape(), "the blurred images");
+    validate(frames, shape_, "the input of the blur");
+    validate(blurred, gray_shape(), "the output of the blur");
     auto gray = frames;
     if (shape_.channels != 1) {
         gray_.run(FilterImages<MemorySpace::device>{frames, {}, device_gray_.view()});
@@ -154,7 +154,7 @@ void Foreground::run(DeviceView<const std::uint8_t> frames, DeviceView<const std
     using namespace foreground_kernels;
     validate(background, gray_shape().with_frames(background.shape().frames == 1 ? 1 : shape_.frames),
              "the background");
-    validate(mask, gray_shape(), "the foreground's mask");
+    validate(mask, gray_shape(), "the foreground mask");
     if (!blurred.data()) blurred = device_blurred_.view();
     blur(frames, blurred);
     const cuda::KernelImage<const std::uint8_t> blurred_rows(blurred), background_rows(background);

@@ -41,7 +41,7 @@ struct Scene {
     void require_mask(const HostBitMask& got, const std::string& operation) const {
         for (int frame = 0; frame < got.shape().frames; ++frame)
             if (std::memcmp(got.view().row(frame, 0), mask.view().data(), bit_mask_bytes(bench_frame)) != 0)
-                fail(ErrorCode::internal, "{}: the mask of frame {} is not the reference's; not timed", operation,
+                fail(ErrorCode::internal, "{}: the mask of frame {} differs from the reference; not timed", operation,
                      frame);
     }
 };

@@ -26,7 +26,7 @@ std::string message(std::string_view text) {
     return "";
 }
 
-TEST(Background, ParsesEveryForm) {
+TEST(Background, ParsesEveryModel) {
     EXPECT_EQ(parse_background("first"), BackgroundModel(FirstFrame{}));
     EXPECT_EQ(parse_background("mean:0.02"), BackgroundModel(RunningMean{0.02}));
     EXPECT_EQ(parse_background("mean:1"), BackgroundModel(RunningMean{1}));
@@ -37,7 +37,7 @@ TEST(Background, ParsesEveryForm) {
               BackgroundModel(MixtureParameters{.history = 300, .var_threshold = 20.5f, .shadows = true}));
 }
 
-TEST(Background, ExistsOnceLaterFramesOutweighTheFirst) {
+TEST(Background, IsReadyOnceLaterFramesOutweighTheFirst) {
     const auto frames = [](const char* text) { return frames_before_background(parse_background(text)); };
     EXPECT_EQ(frames("room.png"), 0);
     EXPECT_EQ(frames("first"), 1);
@@ -51,7 +51,7 @@ TEST(Background, ExistsOnceLaterFramesOutweighTheFirst) {
     EXPECT_EQ(frames("mixture:learning_rate=0"), 1) << "as with first";
 }
 
-TEST(Background, ListsTheAllowedValuesInErrors) {
+TEST(Background, ErrorsListTheAllowedValues) {
     for (const auto* text : {"mean", "mean:", "mean:0", "mean:1.5", "mean:nan", "mean:0.1x"})
         EXPECT_NE(message(text).find("above 0 and at most 1"), std::string::npos) << text;
     for (const auto* text : {"", "frist", "first:", "mixtures"})
@@ -116,7 +116,7 @@ void run(MeanBackground& mean, Backend backend, const kit::GuardedImage& frames,
 using MeanBackgroundTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(MeanBackgroundTest);
 
-TEST_P(MeanBackgroundTest, EqualsTheFormula) {
+TEST_P(MeanBackgroundTest, MatchesTheFormula) {
     auto& executor = kit::executor(GetParam());
     constexpr double rates[] = {0.02, 1, 0.5, 0.001, 1e-9};
     for (const auto& shape : kit::small_shapes(1, 9))
@@ -146,7 +146,7 @@ TEST_P(MeanBackgroundTest, EqualsTheFormula) {
 }
 
 // Covers the full range over many frames: the means must converge to the right values.
-TEST_P(MeanBackgroundTest, EqualsTheFormulaOverManyFrames) {
+TEST_P(MeanBackgroundTest, MatchesTheFormulaOverManyFrames) {
     const Shape shape{1000, 2, 67, 1};
     const kit::GuardedImage frames(shape, {}), backgrounds(shape, {});
     kit::fill(frames.view(), kit::Fill::noise, 5);
@@ -256,7 +256,7 @@ void check(Backend backend, ForegroundParameters parameters, const Shape& shape,
     }
 }
 
-TEST_P(ForegroundTest, EqualsTheFiltersForEveryShapeAndLayout) {
+TEST_P(ForegroundTest, MatchesTheFiltersForEveryShapeAndLayout) {
     for (const int channels : {3, 1})
         for (const auto& shape : kit::small_shapes(channels, 2))
             for (const auto& layout : kit::layouts())
@@ -266,14 +266,14 @@ TEST_P(ForegroundTest, EqualsTheFiltersForEveryShapeAndLayout) {
                 }
 }
 
-TEST_P(ForegroundTest, EqualsTheFiltersForEveryBlur) {
+TEST_P(ForegroundTest, MatchesTheFiltersForEveryBlurSize) {
     for (int blur = 1; blur <= 255; blur += blur < 40 && !kit::brief() ? 1 : 27) {
         check(GetParam(), {.blur = blur, .threshold = 3}, {1, 70, 331, blur % 3 ? 3 : 1}, {}, kit::Fill::noise);
         if (HasFatalFailure()) return;
     }
 }
 
-TEST_P(ForegroundTest, EqualsTheFiltersForEveryThreshold) {
+TEST_P(ForegroundTest, MatchesTheFiltersForLowAndHighThresholds) {
     for (const int threshold : {0, 1, 19, 20, 127, 128, 254, 255})
         for (const int blur : {1, 15}) {
             check(GetParam(), {.blur = blur, .threshold = threshold}, {1, 37, 131, 3}, {}, kit::Fill::checkerboard);
@@ -283,7 +283,7 @@ TEST_P(ForegroundTest, EqualsTheFiltersForEveryThreshold) {
 }
 
 // Covers several tiles, strips and bands, with whole and partial vectors at their ends.
-TEST_P(ForegroundTest, EqualsTheFiltersForLargeFrames) {
+TEST_P(ForegroundTest, MatchesTheFiltersForLargeFrames) {
     for (const auto& shape : {Shape{2, 300, 1920, 3}, Shape{1, 511, 2333, 3}, Shape{3, 720, 1280, 1}}) {
         check(GetParam(), {}, shape, {}, kit::Fill::noise);
         if (HasFatalFailure()) return;

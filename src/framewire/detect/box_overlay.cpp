@@ -56,11 +56,11 @@ void draw_outlines(std::span<const Component> boxes, const BoxStyle& style, Host
 
 BoxOverlay::BoxOverlay(const BoxStyle& style, const Shape& shape, Executor& executor)
     : style_(style), shape_(shape), executor_(&executor) {
-    validate(shape, "the boxes' image");
+    validate(shape, "the input of the box overlay");
     if (style.line_px < 1 || style.line_px > max_outline_px)
         fail(ErrorCode::usage, "the line width of boxes is {} px; allowed: 1 to {}", style.line_px, max_outline_px);
     if (style.pixelate_px < 0 || style.pixelate_px > max_pixelate_px)
-        fail(ErrorCode::usage, "the cell size of pixelated boxes is {} px; allowed: 0 (not at all) to {}",
+        fail(ErrorCode::usage, "the cell size of pixelated boxes is {} px; allowed: 0 (no pixelation) to {}",
              style.pixelate_px, max_pixelate_px);
     if (shape.channels == 1) style_.color = as_gray(style.color);  // converting a gray value again does not change it
     // Outlines need no memory.
@@ -74,8 +74,8 @@ BoxOverlay::BoxOverlay(const BoxStyle& style, const Shape& shape, Executor& exec
 // Marks hidden cells first, so that each is averaged once, no matter how many boxes touch it.
 void BoxOverlay::run(HostView<const std::uint8_t> in, const ComponentLists<MemorySpace::host>& boxes,
                      HostView<std::uint8_t> out, int whole_frames) {
-    validate(in, shape_, "the boxes' image");
-    validate(out, shape_, "the boxes' result");
+    validate(in, shape_, "the input of the box overlay");
+    validate(out, shape_, "the output of the box overlay");
     copy(in, out);
     const int cell = style_.pixelate_px;
     for (int frame = 0; frame < shape_.frames; ++frame) {

@@ -121,8 +121,8 @@ __global__ void __launch_bounds__(threads_per_block)
 // fit a grid.
 void BoxOverlay::run(DeviceView<const std::uint8_t> in, const ComponentLists<MemorySpace::device>& lists,
                      DeviceView<std::uint8_t> out, int whole_frames) {
-    validate(in, shape_, "the boxes' image");
-    validate(out, shape_, "the boxes' result");
+    validate(in, shape_, "the input of the box overlay");
+    validate(out, shape_, "the output of the box overlay");
     const auto& stream = executor_->stream();
     cuda::copy(in, out, stream);
     const Boxes boxes{lists.components, lists.found, lists.capacity};

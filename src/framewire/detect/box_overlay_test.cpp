@@ -67,7 +67,7 @@ void run_overlay(const BoxStyle& style, Executor& executor, const kit::GuardedIm
     }
 }
 
-TEST_P(BoxOverlayTest, EqualsTheDefinition) {
+TEST_P(BoxOverlayTest, MatchesTheReference) {
     std::mt19937 random(static_cast<unsigned>(kit::seed()));
     const BoxStyle styles[] = {{},
                                {.color = pixel_of(10, 200, 90), .line_px = 5},
@@ -137,7 +137,7 @@ TEST_P(BoxOverlayTest, HidesTheFirstFramesCompletely) {
         }
 }
 
-TEST_P(BoxOverlayTest, HidesAFrameCompletelyBeyondTheCapacity) {
+TEST_P(BoxOverlayTest, HidesTheWholeFrameWhenBoxesExceedTheCapacity) {
     const Shape shape{2, 30, 40, 3};
     kit::GuardedImage in(shape, {}), out(shape, {});
     kit::fill(in.view(), kit::Fill::noise, 4);

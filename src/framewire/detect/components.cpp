@@ -10,8 +10,8 @@ namespace framewire {
 void download(const DeviceComponents& from, HostComponents& to, int first, const cuda::Stream& stream) {
     if (to.frames() != from.frames() || to.capacity() != from.capacity() || first < 0 || first > from.capacity())
         fail(ErrorCode::usage,
-             "cannot download {} components each from {} lists of {} to {} lists of {}; the lists must match and have "
-             "room for them",
+             "cannot download {} components from each of {} lists of {} to {} lists of {}; the lists must match and "
+             "have room for them",
              first, from.frames(), from.capacity(), to.frames(), to.capacity());
     const auto source = from.lists();
     const auto target = to.lists();
@@ -31,9 +31,10 @@ ComponentLabelling::ComponentLabelling(ComponentLabellingParameters parameters, 
     : parameters_(parameters), shape_(shape.with_channels(1)), executor_(&executor) {
     validate(shape, "the mask to label");
     if (parameters.connectivity != 4 && parameters.connectivity != 8)
-        fail(ErrorCode::usage, "connectivity {}; allowed: 4 and 8", parameters.connectivity);
+        fail(ErrorCode::usage, "connectivity is {}; allowed: 4 and 8", parameters.connectivity);
     if (parameters.min_area < 0 || parameters.max_area < parameters.min_area)
-        fail(ErrorCode::usage, "the areas are {} to {} pixels; the minimum must be at least 0 and at most the maximum",
+        fail(ErrorCode::usage,
+             "the area limits are {} to {} pixels; the minimum must be at least 0 and at most the maximum",
              parameters.min_area, parameters.max_area);
     if (parameters.capacity < 1)
         fail(ErrorCode::usage, "the capacity is {} components; at least 1 is needed", parameters.capacity);
@@ -50,7 +51,8 @@ void ComponentLabelling::require(const void* mask, const Shape& mask_shape, int 
         fail(ErrorCode::usage, "the mask to label is {}; {} is needed", to_string(mask_shape), to_string(shape_));
     if (!mask) fail(ErrorCode::usage, "the mask to label is a null pointer");
     if (capacity != parameters_.capacity)
-        fail(ErrorCode::usage, "the lists hold {} components; the plan is for {}", capacity, parameters_.capacity);
+        fail(ErrorCode::usage, "the lists have room for {} components; the plan needs {}", capacity,
+             parameters_.capacity);
     if ((labels != nullptr) != parameters_.label_images)
         fail(ErrorCode::usage, "label images are {}",
              parameters_.label_images ? "missing" : "passed to a plan that does not produce them");

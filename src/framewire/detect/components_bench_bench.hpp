@@ -55,7 +55,7 @@ struct Masks {
                 !std::equal(want.begin(), want.begin() + listed, lists.of_frame(frame)) ||
                 (label_images && !std::equal(want_labels.begin(), want_labels.end(),
                                              label_images + static_cast<std::size_t>(frame) * want_labels.size())))
-                fail(ErrorCode::internal, "{}: frame {} is not the reference's; not timed", operation, frame);
+                fail(ErrorCode::internal, "{}: frame {} differs from the reference; not timed", operation, frame);
         }
     }
 };

@@ -76,7 +76,7 @@ void expect_frame(const Labelled& got, const ComponentLabellingParameters& param
     if (listed < parameters.capacity) {
         const auto* behind = reinterpret_cast<const unsigned char*>(lists.of_frame(frame) + listed);
         ASSERT_TRUE(std::all_of(behind, behind + sizeof(Component), [](auto byte) { return byte == 0xEE; }))
-            << "wrote behind the list";
+            << "wrote past the end of the list";
     }
     if (!parameters.label_images) return;
     const auto* labels = got.labels.data() + frame * mask.shape().frame_bytes();
@@ -99,9 +99,9 @@ void check_mask(Backend backend, const Shape& shape, const ComponentLabellingPar
     run(labelling, executor, mask);  // the second run finds the memory that the first one used
     const auto got = run(labelling, executor, mask);
     for (int frame = 0; frame < shape.frames; ++frame) expect_frame(got, parameters, mask, frame);
-    ASSERT_EQ(got.labels.back(), guard) << "wrote behind the label image";
+    ASSERT_EQ(got.labels.back(), guard) << "wrote past the end of the label image";
     if (!parameters.label_images) {
-        ASSERT_EQ(got.labels.front(), guard) << "wrote a label image not asked for";
+        ASSERT_EQ(got.labels.front(), guard) << "wrote a label image that was not requested";
     }
 }
 
@@ -116,7 +116,7 @@ std::vector<Shape> shapes_to_label(int frames) {
     return shapes;
 }
 
-TEST_P(ComponentsTest, EqualFloodFillOnEveryShapeAndPattern) {
+TEST_P(ComponentsTest, MatchFloodFillOnEveryShapeAndPattern) {
     for (const int frames : {1, 3})
         for (const auto& shape : shapes_to_label(frames))
             for (const int connectivity : {4, 8})
@@ -128,7 +128,7 @@ TEST_P(ComponentsTest, EqualFloodFillOnEveryShapeAndPattern) {
                 }
 }
 
-TEST_P(ComponentsTest, EqualFloodFillOnNoiseOfEveryDensity) {
+TEST_P(ComponentsTest, MatchFloodFillOnNoiseOfEveryDensity) {
     for (const auto& shape : shapes_to_label(2))
         for (const int connectivity : {4, 8})
             for (const int grain : {1, 3})
@@ -141,7 +141,7 @@ TEST_P(ComponentsTest, EqualFloodFillOnNoiseOfEveryDensity) {
                 }
 }
 
-TEST_P(ComponentsTest, EqualFloodFillOnLargeMasks) {
+TEST_P(ComponentsTest, MatchFloodFillOnLargeMasks) {
     for (const int connectivity : {4, 8}) {
         const ComponentLabellingParameters parameters{
             .connectivity = connectivity, .capacity = 200'000, .label_images = true};
@@ -161,13 +161,13 @@ TEST_P(ComponentsTest, EqualFloodFillOnLargeMasks) {
     }
 }
 
-TEST_P(ComponentsTest, FindRandomSquares) {
+TEST_P(ComponentsTest, MatchFloodFillOnRandomSquares) {
     for (const int count : {0, 1, 500, 3600})
         check_mask(GetParam(), {1, 2048, 2048, 1}, {}, fmt::format("{} squares", count),
                    [&](auto image) { EXPECT_EQ(kit::fill_squares(image, count, kit::seed()), count); });
 }
 
-TEST_P(ComponentsTest, ListOnlyAllowedAreasAndCountAll) {
+TEST_P(ComponentsTest, AreaLimitsApplyToTheListNotTheTotal) {
     const auto noise = [](auto image) { kit::fill_grains(image, 0.3, 1, kit::seed()); };
     for (const int connectivity : {4, 8})
         for (const auto& [min_area, max_area] :
@@ -181,14 +181,14 @@ TEST_P(ComponentsTest, ListOnlyAllowedAreasAndCountAll) {
                            fmt::format("areas {} to {}", min_area, max_area), noise);
 }
 
-TEST_P(ComponentsTest, CountComponentsBeyondTheCapacity) {
+TEST_P(ComponentsTest, AreCountedBeyondTheCapacity) {
     for (const int capacity : {1, 2, 7, 100})
         check_mask(GetParam(), {3, 123, 321, 1}, {.min_area = 2, .capacity = capacity, .label_images = true},
                    fmt::format("room for {}", capacity),
                    [](auto image) { kit::fill_grains(image, 0.3, 1, kit::seed()); });
 }
 
-TEST_P(ComponentsTest, AreTheSameInAHundredRuns) {
+TEST_P(ComponentsTest, AreDeterministic) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{2, 360, 640, 1};
     const ComponentLabellingParameters parameters{.capacity = 100'000, .label_images = true};

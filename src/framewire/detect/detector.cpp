@@ -40,7 +40,7 @@ void validate(const DetectorParameters& parameters) {
     detector_fields().check(parameters, "moving objects");
     if (parameters.max_area < parameters.min_area)
         fail(ErrorCode::usage,
-             "the objects' areas are {} to {} pixels; the minimum must be at least 1 and at most the maximum",
+             "the area limits of objects are {} to {} pixels; the minimum must be at least 1 and at most the maximum",
              parameters.min_area, parameters.max_area);
     if (parameters.capacity < 1 || parameters.capacity > max_detector_capacity)
         fail(ErrorCode::usage, "the capacity is {} objects per frame; allowed: 1 to {}", parameters.capacity,
@@ -131,7 +131,7 @@ struct MotionDetector::State {
 
     template <MemorySpace space>
     void run(View<const std::uint8_t, space> frames, const ComponentLists<space>& into) {
-        framewire::validate(frames, shape, "the detector's frames");
+        framewire::validate(frames, shape, "the detector's input");
         run_on<space>([&] { find_foreground<space>(frames); }, into);
     }
 
@@ -293,7 +293,7 @@ void MotionDetector::draw_background(HostView<std::uint8_t> picture) const {
     state.executor->require_space<MemorySpace::host>("a picture of a background");
     // A mixture draws its heaviest Gaussians; the other models have a picture in memory.
     if (state.mixture) return state.mixture->draw_background(picture);
-    validate(picture, state.shape.with_frames(1).with_channels(1), "the background's picture");
+    validate(picture, state.shape.with_frames(1).with_channels(1), "the background picture");
     if (state.mean)
         copy(state.backgrounds.view<MemorySpace::host>().frames(state.shape.frames - 1, 1), picture);
     else
@@ -335,7 +335,8 @@ bool is_mixture(const P& all) { return std::holds_alternative<MixtureParameters>
 // `background` is set afterwards and overrides it.
 ParameterField<P> method_field() {
     return {{.name = "method",
-             .help = "a mixture of Gaussians, or the report's method, whose default background is the first frame",
+             .help = "mixture: a mixture of Gaussians; report: the report's method, which by default compares with the "
+                     "first frame",
              .type = ParameterInfo::Type::choice,
              .choices = {"mixture", "report"}},
             [](const P& all) { return is_mixture(all) ? "mixture" : "report"; },
@@ -415,14 +416,16 @@ const ParameterFields<DetectorParameters>& detector_fields() {
         method_field(),
         background_field(),
         parameter_field(&P::blur_px, {.name = "blur",
-                                      .help = "size in pixels of the Gaussian blur before detection; 1: no blur",
+                                      .help = "size of the Gaussian blur before detection, in pixels; 1: no blur",
                                       .minimum = 1,
                                       .maximum = 255,
                                       .unit = "PX"}),
-        parameter_field(&P::threshold, {.name = "threshold",
-                                        .help = "a pixel is foreground if gray and background differ by more",
-                                        .maximum = 255,
-                                        .unit = "N"}),
+        parameter_field(
+            &P::threshold,
+            {.name = "threshold",
+             .help = "a pixel is foreground if its gray value differs from the background by more than this",
+             .maximum = 255,
+             .unit = "N"}),
         cleaning_field(),
         parameter_field(&P::shape, element_shape_names, {.name = "shape", .help = "shape of the structuring element"}),
         parameter_field(&P::diameter_px, {.name = "diameter",
@@ -432,7 +435,7 @@ const ParameterFields<DetectorParameters>& detector_fields() {
                                           .odd_only = true,
                                           .unit = "PX"}),
         parameter_field(&P::connectivity, {.name = "connectivity",
-                                           .help = "neighbours of a pixel",
+                                           .help = "number of neighbours to which a pixel is connected",
                                            .minimum = 4,
                                            .maximum = 8,
                                            .choices = {"4", "8"}}),
@@ -464,7 +467,7 @@ DetectorParameters detector_parameters(const ParameterValues& values) {
             if (values.is_given(name)) fail(ErrorCode::usage, "{} has no effect with {}", name, beside);
     };
     if (is_mixture(parameters))
-        refuse_void({"blur", "threshold"}, "background mixture, which classifies unfiltered frames itself");
+        refuse_void({"blur", "threshold"}, "background mixture, which classifies unfiltered frames");
     const auto cleaning = cleaning_of(parameters);
     if (std::holds_alternative<MedianWindow>(cleaning))
         refuse_void({"shape", "diameter"}, "morph median, whose window is a square: median:SIZE");
@@ -485,8 +488,8 @@ namespace {
 DetectorParameters detector_from(const ParameterValues& values) {
     auto parameters = detector_parameters(values);
     if (const auto* image = std::get_if<BackgroundImage>(&parameters.background))
-        fail(ErrorCode::usage, "boxes cannot compare with the picture '{}'; allowed: mixture, mean:RATE and first",
-             image->path);
+        fail(ErrorCode::usage,
+             "boxes cannot use the picture '{}' as its background; allowed: mixture, mean:RATE and first", image->path);
     return parameters;
 }
 

@@ -37,7 +37,7 @@ struct Scene {
 
 void require_objects(const DetectedObjects& objects, int frame, const Objects& want, const std::string& what) {
     if (!std::ranges::equal(objects.of_frame(frame), want))
-        fail(ErrorCode::internal, "{}: frame {} has {} objects, not the reference's {}", what, frame,
+        fail(ErrorCode::internal, "{}: frame {} has {} objects, but the reference has {}", what, frame,
              objects.of_frame(frame).size(), want.size());
 }
 

@@ -68,7 +68,7 @@ Objects detected(MotionDetector& detector, HostView<const std::uint8_t> frames, 
     return objects;
 }
 
-TEST_P(DetectorTest, EqualsTheSeparateSteps) {
+TEST_P(DetectorTest, MatchesTheSeparateSteps) {
     auto& executor = kit::executor(GetParam());
     std::vector<DetectorParameters> cases(7, report_chain);
     cases[1].shape = ElementShape::ellipse;
@@ -100,7 +100,7 @@ TEST_P(DetectorTest, EqualsTheSeparateSteps) {
         }
 }
 
-TEST_P(DetectorTest, DefaultsAreAMixtureAndAMedian) {
+TEST_P(DetectorTest, DefaultsToAMixtureAndAMedian) {
     auto& executor = kit::executor(GetParam());
     for (const int channels : {3, 1}) {
         const Shape shape{6, 90, 161, channels};
@@ -115,7 +115,7 @@ TEST_P(DetectorTest, DefaultsAreAMixtureAndAMedian) {
     }
 }
 
-TEST_P(DetectorTest, BatchesEqualSingleFrames) {
+TEST_P(DetectorTest, BatchesMatchSingleFrames) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{6, 70, 131, 3};
     const auto frames = scene(shape);
@@ -134,7 +134,7 @@ TEST_P(DetectorTest, BatchesEqualSingleFrames) {
     }
 }
 
-TEST_P(DetectorTest, ComparesWithTheGivenPicture) {
+TEST_P(DetectorTest, ComparesWithAGivenBackgroundPicture) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{2, 90, 161, 3};
     const auto frames = scene({5, 90, 161, 3});
@@ -146,16 +146,16 @@ TEST_P(DetectorTest, ComparesWithTheGivenPicture) {
     EXPECT_EQ(detected(detector, later, executor), detector_reference(parameters, later, room));
     detector.reset();
     EXPECT_EQ(detected(detector, later, executor), detector_reference(parameters, later, room))
-        << "a given picture stays";
+        << "a given picture is kept";
 
     HostImage gray({1, 90, 161, 1});
     gray_reference(GrayMethod::weighted, room, gray.view());
     detector.set_background(std::as_const(gray).view());
     EXPECT_EQ(detected(detector, later, executor), detector_reference(parameters, later, room))
-        << "its gray does as well";
+        << "its gray version gives the same objects";
 }
 
-TEST_P(DetectorTest, SearchesOnlyItsRegion) {
+TEST_P(DetectorTest, FindsObjectsOnlyInItsRegion) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{6, 90, 161, 3};
     const auto frames = scene(shape);
@@ -180,7 +180,7 @@ TEST_P(DetectorTest, KeepsObjectsUpToItsCapacity) {
                                   .morphology = MorphologyOperation::none,
                                   .min_area = 1};
     const auto all = detector_reference(parameters, frames.view(), frames.view().frames(0, 1));
-    ASSERT_GT(all[3].size(), 600u) << "more than travel at once";
+    ASSERT_GT(all[3].size(), 600u) << "more than are downloaded at once";
     for (const int capacity : {1, 5, 600, 100'000}) {
         parameters.capacity = capacity;
         MotionDetector detector(parameters, shape, executor);
@@ -193,7 +193,7 @@ TEST_P(DetectorTest, KeepsObjectsUpToItsCapacity) {
     }
 }
 
-TEST_P(DetectorTest, GivesTheSameResultInAHundredRuns) {
+TEST_P(DetectorTest, IsDeterministic) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{4, 90, 161, 3};
     const auto frames = scene(shape);
@@ -204,7 +204,7 @@ TEST_P(DetectorTest, GivesTheSameResultInAHundredRuns) {
     for (int run = 1; run < runs; ++run) ASSERT_EQ(detected(detector, frames.view(), executor), first) << run;
 }
 
-TEST_P(DetectorTest, FilterDrawsOrHidesObjects) {
+TEST_P(DetectorTest, FilterDrawsOrPixelatesObjects) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{5, 90, 161, 3};
     const auto frames = scene(shape);
@@ -260,9 +260,9 @@ TEST_P(DetectorTest, CountsFramesWithoutABackground) {
     EXPECT_EQ(given.frames_before_background(), 0);
     given.reset();
     detected(given, frames.view(), executor);
-    EXPECT_EQ(given.frames_before_background(), 0) << "a given picture stays";
+    EXPECT_EQ(given.frames_before_background(), 0) << "a given picture is kept";
     detected(missing, frames.view(), executor);
-    EXPECT_EQ(missing.frames_before_background(), 1) << "until there is one the first frame stands in";
+    EXPECT_EQ(missing.frames_before_background(), 1) << "the first frame is used until a picture is given";
 }
 
 TEST(Detector, RejectsInvalidArguments) {
@@ -290,7 +290,7 @@ TEST(Detector, RejectsInvalidArguments) {
     MotionDetector detector(report_chain, shape, executor);
     HostImage other({1, 20, 31, 3});
     EXPECT_THROW(detector.run(std::as_const(other).view()), Error);
-    EXPECT_THROW(detector.set_background(std::as_const(other).view()), Error) << "it takes the first frame";
+    EXPECT_THROW(detector.set_background(std::as_const(other).view()), Error) << "this detector uses the first frame";
     DetectorParameters with_picture;
     with_picture.background = BackgroundImage{"room.png"};
     MotionDetector waiting(with_picture, shape, executor);
@@ -301,7 +301,7 @@ DetectorParameters parameters_of(std::initializer_list<std::pair<std::string, st
     return detector_parameters(with_defaults(detector_fields().infos(), given));
 }
 
-TEST(DetectorParameters, MethodAndBackgroundSetTheDefaults) {
+TEST(DetectorParameters, DefaultsDependOnMethodAndBackground) {
     EXPECT_EQ(parameters_of({}).background, BackgroundModel(MixtureParameters{}));
     EXPECT_EQ(cleaning_of(parameters_of({})), MaskCleaning(MedianWindow{9}));
     for (const auto& report : {parameters_of({{"method", "report"}}), parameters_of({{"background", "first"}})}) {
@@ -328,7 +328,7 @@ TEST(DetectorParameters, RejectValuesWithoutEffect) {
         return "";
     };
     EXPECT_EQ(message({{"blur", "15"}}),
-              "blur has no effect with background mixture, which classifies unfiltered frames itself");
+              "blur has no effect with background mixture, which classifies unfiltered frames");
     EXPECT_NE(message({{"threshold", "9"}, {"background", "mixture:history=20"}}), "");
     EXPECT_EQ(message({{"threshold", "9"}, {"background", "mean:0.1"}}), "");
     EXPECT_EQ(message({{"diameter", "5"}}),
@@ -377,7 +377,7 @@ const DetectorStep& step(const DetectorSteps& steps, std::string_view name) {
     fail(ErrorCode::internal, "unknown step {}", name);
 }
 
-TEST(DetectorSteps, ShowTheStepsOfTheReportsChain) {
+TEST(DetectorSteps, ShowEveryStepOfTheReportMethod) {
     auto& executor = kit::executor(Backend::cpu);
     const DetectorParameters parameters{.background = FirstFrame{}, .blur_px = 3};
     EXPECT_EQ(detector_step_names(parameters),
@@ -410,7 +410,7 @@ TEST(DetectorSteps, ShowTheStepsOfTheReportsChain) {
                       std::abs(blurred.view().row(0, y)[x] - still.view().row(0, y)[x]));
 }
 
-TEST(DetectorSteps, LabelsColourObjectsAndGrayOthers) {
+TEST(DetectorSteps, LabelsShowObjectsInColourAndTheRestInGray) {
     auto& executor = kit::executor(Backend::cpu);
     DetectorParameters parameters{.background = FirstFrame{}, .blur_px = 1, .morphology = MorphologyOperation::none};
     DetectorSteps steps(parameters, shape, executor);
@@ -430,7 +430,7 @@ TEST(DetectorSteps, LabelsColourObjectsAndGrayOthers) {
     for (const auto name : detector_step_names(parameters)) EXPECT_NE(name, "morphology");
 }
 
-TEST(DetectorSteps, ShowBackgroundAndMasksOfAMixture) {
+TEST(DetectorSteps, ShowTheBackgroundAndMasksOfAMixture) {
     auto& executor = kit::executor(Backend::cpu);
     EXPECT_EQ(detector_step_names({}),
               (std::vector<std::string_view>{"background", "threshold", "morphology", "labels"}));

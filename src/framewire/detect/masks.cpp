@@ -183,8 +183,8 @@ void run_phase(const DilationSteps& steps, const MaskPhase& phase, const ThreadP
 }  // namespace
 
 void MaskMorphology::run(HostBitMaskView<const std::uint32_t> in, HostBitMaskView<std::uint32_t> out) {
-    validate(in, shape_, "morphology's mask");
-    validate(out, shape_, "morphology's result");
+    validate(in, shape_, "the input of the mask morphology");
+    validate(out, shape_, "the output of the mask morphology");
     if (phases_.count == 0) std::memcpy(out.data(), in.data(), bit_mask_bytes(shape_));
     // The last phase writes the result. The phases before it alternate between the intermediate mask and the
     // result's memory.
@@ -406,8 +406,8 @@ HWY_EXPORT(median_tile);
 }  // namespace
 
 void MaskMedian::run(HostBitMaskView<const std::uint32_t> in, HostBitMaskView<std::uint32_t> out) const {
-    validate(in, shape_, "the median's mask");
-    validate(out, shape_, "the median's result");
+    validate(in, shape_, "the input of the mask median");
+    validate(out, shape_, "the output of the mask median");
     const int row_words_64 = in.row_words() / 2;
     const std::int64_t strips = (row_words_64 + median_tile_words_64 - 1) / median_tile_words_64;
     const std::int64_t bands = (shape_.height + median_tile_rows - 1) / median_tile_rows;
@@ -434,10 +434,9 @@ void MaskMedian::run(HostBitMaskView<const std::uint32_t> in, HostBitMaskView<st
 namespace framewire {
 
 void detail::validate_mask(const void* data, const Shape& have, const Shape& want, const char* what) {
-    if (have != want)
-        fail(ErrorCode::usage, "{}: a mask of {}; expected one of {}", what, to_string(have), to_string(want));
+    if (have != want) fail(ErrorCode::usage, "{} is {}; {} is needed", what, to_string(have), to_string(want));
     if (!data || reinterpret_cast<std::uintptr_t>(data) % 16 != 0)
-        fail(ErrorCode::usage, "{}: its data is null or not aligned to 16 bytes", what);
+        fail(ErrorCode::usage, "{} is null or not aligned to 16 bytes", what);
 }
 
 // Bits to the right of the image become 0, as every mask requires.
@@ -534,7 +533,7 @@ MaskMedian::MaskMedian(int size_px, const Shape& shape, Executor& executor)
     : size_px_(size_px), shape_(shape.with_channels(1)), executor_(&executor) {
     validate(shape_, "the mask");
     if (size_px % 2 == 0 || size_px < least_mask_median_px || size_px > most_mask_median_px)
-        fail(ErrorCode::usage, "the size of a mask's median is {} pixels; allowed: odd numbers from {} to {}", size_px,
+        fail(ErrorCode::usage, "the size of the mask median is {} pixels; allowed: odd numbers from {} to {}", size_px,
              least_mask_median_px, most_mask_median_px);
 }
 

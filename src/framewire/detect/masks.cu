@@ -210,8 +210,8 @@ void MaskMorphology::plan_for_cuda() {
 // The intermediate mask and the result alternate so that the last launch writes the result.
 void MaskMorphology::run(DeviceBitMaskView<const std::uint32_t> in, DeviceBitMaskView<std::uint32_t> out) {
     using namespace mask_morphology_kernels;
-    validate(in, shape_, "morphology's mask");
-    validate(out, shape_, "morphology's result");
+    validate(in, shape_, "the input of the mask morphology");
+    validate(out, shape_, "the output of the mask morphology");
     const auto& stream = executor_->stream();
     if (phases_.count == 0) cuda::copy(in.data(), out.data(), bit_mask_bytes(shape_), stream);
     const int fused = steps_.radius <= largest_fused_radius ? most_phases : 1;
@@ -388,8 +388,8 @@ void launch_median(const MedianJob& job, int size_px, const cuda::Stream& stream
 
 void MaskMedian::run(DeviceBitMaskView<const std::uint32_t> in, DeviceBitMaskView<std::uint32_t> out) const {
     using namespace mask_median_kernels;
-    validate(in, shape_, "the median's mask");
-    validate(out, shape_, "the median's result");
+    validate(in, shape_, "the input of the mask median");
+    validate(out, shape_, "the output of the mask median");
     const MedianJob job{.in = in,
                         .out = out,
                         .size_px = size_px_,

@@ -158,7 +158,7 @@ void check(Backend backend, MorphologyOperation operation, const StructuringElem
     });
 }
 
-TEST_P(MaskMorphologyTest, EqualsTheDefinitionForEveryShape) {
+TEST_P(MaskMorphologyTest, MatchesTheReferenceForEveryShape) {
     for (const int frames : {1, 3})
         for (const auto& shape : kit::small_shapes(1, frames))
             for (const auto operation : {none, dilate, erode, open, close, close_open})
@@ -168,7 +168,7 @@ TEST_P(MaskMorphologyTest, EqualsTheDefinitionForEveryShape) {
                 }
 }
 
-TEST_P(MaskMorphologyTest, EqualsTheDefinitionForEveryElement) {
+TEST_P(MaskMorphologyTest, MatchesTheReferenceForEveryElement) {
     // Large enough to cover the inside of an image as well as its borders, and parts of strips, bands and
     // words.
     const Shape shapes[] = {{1, 131, 149, 1}, {1, 70, 16, 1}};
@@ -182,7 +182,7 @@ TEST_P(MaskMorphologyTest, EqualsTheDefinitionForEveryElement) {
 }
 
 // Rows of several strips, and frames of several bands of every tiling.
-TEST_P(MaskMorphologyTest, EqualsTheDefinitionForLargeMasks) {
+TEST_P(MaskMorphologyTest, MatchesTheReferenceForLargeMasks) {
     check(GetParam(), close_open, {ElementShape::disc, 15}, {1, 150, 4100, 1}, 3);
     check(GetParam(), close_open, {ElementShape::disc, 33}, {2, 70, 2100, 1}, 1);
     check(GetParam(), close, {ElementShape::ellipse, 5}, {40, 141, 70, 1}, 20);
@@ -264,7 +264,7 @@ void check(Backend backend, int size_px, const Shape& shape, int percent) {
     });
 }
 
-TEST_P(MaskMedianTest, EqualsTheDefinitionForEveryShape) {
+TEST_P(MaskMedianTest, MatchesTheReferenceForEveryShape) {
     for (const int frames : {1, 3})
         for (const auto& shape : kit::small_shapes(1, frames))
             for (const int size_px : {3, 9})
@@ -274,7 +274,7 @@ TEST_P(MaskMedianTest, EqualsTheDefinitionForEveryShape) {
                 }
 }
 
-TEST_P(MaskMedianTest, EqualsTheDefinitionForEverySize) {
+TEST_P(MaskMedianTest, MatchesTheReferenceForEverySize) {
     // Large enough to cover the inside of an image as well as its borders, and parts of bands and words.
     for (int size_px = least_mask_median_px; size_px <= most_mask_median_px; size_px += kit::brief() ? 12 : 2)
         for (const auto& shape : {Shape{1, 71, 149, 1}, Shape{2, 30, 64, 1}}) {
@@ -284,7 +284,7 @@ TEST_P(MaskMedianTest, EqualsTheDefinitionForEverySize) {
 }
 
 // Rows of several strips, and frames of several bands of every tiling.
-TEST_P(MaskMedianTest, EqualsTheDefinitionForLargeMasks) {
+TEST_P(MaskMedianTest, MatchesTheReferenceForLargeMasks) {
     check(GetParam(), 9, {1, 140, 4100, 1}, 50);
     check(GetParam(), 63, {1, 67, 2112, 1}, 50);
 }

@@ -438,7 +438,7 @@ const ParameterFields<MixtureParameters>& mixture_fields() {
                  "squared distance, in multiples of the variance, within which a pixel belongs to a Gaussian", 0,
                  most_distance)),
         parameter_field(&P::mixtures, {.name = "mixtures",
-                                       .help = "largest number of Gaussians per pixel",
+                                       .help = "maximum number of Gaussians per pixel",
                                        .minimum = 1,
                                        .maximum = most_mixtures}),
         parameter_field(&P::var_init, real("var_init", "variance of a new Gaussian", 1 / value_unit, highest_variance)),
@@ -446,18 +446,21 @@ const ParameterFields<MixtureParameters>& mixture_fields() {
         parameter_field(&P::var_max, real("var_max", "largest variance", 1 / value_unit, highest_variance)),
         parameter_field(
             &P::complexity_reduction,
-            real("complexity_reduction", "share of the history that a Gaussian needs to be kept; 0: keep all", 0, 1)),
+            real("complexity_reduction", "minimum share of the history for a Gaussian to be kept; 0: keep all", 0, 1)),
         parameter_field(
             &P::background_ratio,
             real("background_ratio", "the heaviest Gaussians up to this total weight are background", 0, 1)),
         parameter_field(&P::shadows, {.name = "shadows", .help = "distinguish shadows from moving objects"}),
-        parameter_field(&P::shadow_threshold,
-                        real("shadow_threshold", "how dark a shadow may be, as a share of the background", 0, 1)),
-        parameter_field(&P::learning_rate, real("learning_rate", "0 to 1; -1: derived from the history", -1, 1)),
-        parameter_field(&P::learn_every, {.name = "learn_every",
-                                          .help = "each row learns from one of this many frames, in turn",
-                                          .minimum = 1,
-                                          .maximum = most_learn_every}),
+        parameter_field(
+            &P::shadow_threshold,
+            real("shadow_threshold", "minimum brightness of a shadow, as a share of the background's", 0, 1)),
+        parameter_field(&P::learning_rate,
+                        real("learning_rate", "weight of a new frame, 0 to 1; -1: derived from the history", -1, 1)),
+        parameter_field(&P::learn_every,
+                        {.name = "learn_every",
+                         .help = "each row learns from only one in this many frames; the rows take turns",
+                         .minimum = 1,
+                         .maximum = most_learn_every}),
     };
     return fields;
 }
@@ -493,7 +496,7 @@ MixtureTerms mixture_terms(const MixtureParameters& parameters) {
 namespace {
 
 Shape one_frame(const Shape& shape) {
-    validate(shape, "the mixture's frame");
+    validate(shape, "the mixture's input");
     return shape.with_frames(1);
 }
 

@@ -21,7 +21,7 @@ constexpr int block_px = MixtureLayout::block_px;
 // 64 registers per thread. A few values spill, which costs less than running a quarter fewer warps.
 constexpr int blocks_per_multiprocessor = 4;
 constexpr int steps_at_once = 32;
-static_assert(block_px == 32, "a warp has a block");
+static_assert(block_px == 32, "a warp processes one block");
 
 // The frames of a launch.
 struct Frames {

@@ -38,7 +38,7 @@ double least_bytes(const Shape& shape, int batch) {
 
 void require_same_masks(const HostBitMask& got, const HostBitMask& want, int frames, const std::string& operation) {
     if (std::memcmp(got.view().data(), want.view().data(), bit_mask_bytes(got.shape().with_frames(frames))) != 0)
-        fail(ErrorCode::internal, "{}: the masks are not the reference's; not timed", operation);
+        fail(ErrorCode::internal, "{}: the masks differ from the reference; not timed", operation);
 }
 
 HostBitMask reference_masks(HostView<const std::uint8_t> frames) {

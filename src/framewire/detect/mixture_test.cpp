@@ -132,7 +132,7 @@ int frame_count(int usual) { return kit::brief() ? usual / 4 : usual; }
 using MixtureTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(MixtureTest);
 
-TEST_P(MixtureTest, EqualsTheReference) {
+TEST_P(MixtureTest, MatchesTheReference) {
     for (const int channels : {3, 1})
         for (const auto& shape : kit::small_shapes(channels, frame_count(24)))
             for (const auto& layout : kit::layouts()) {
@@ -146,7 +146,7 @@ TEST_P(MixtureTest, EqualsTheReference) {
             }
 }
 
-TEST_P(MixtureTest, EqualsTheReferenceOverManyFrames) {
+TEST_P(MixtureTest, MatchesTheReferenceOverManyFrames) {
     const Shape shape{frame_count(1200), 9, 61, 3};
     const auto frames = flicker(shape);
     const auto want = reference(opencv_mixture, frames.view());
@@ -156,7 +156,7 @@ TEST_P(MixtureTest, EqualsTheReferenceOverManyFrames) {
     });
 }
 
-TEST_P(MixtureTest, EqualsTheReferenceWithOtherParameters) {
+TEST_P(MixtureTest, MatchesTheReferenceWithOtherParameters) {
     const MixtureParameters others[] = {
         {.history = 20},
         {.history = 1},
@@ -193,7 +193,7 @@ TEST_P(MixtureTest, EqualsTheReferenceWithOtherParameters) {
 
 // Shows a still picture with little noise in which a few pixels change at times: blocks get a single Gaussian of
 // weight 1 per pixel, lose that state and return to it.
-TEST_P(MixtureTest, EqualsTheReferenceInAStillScene) {
+TEST_P(MixtureTest, MatchesTheReferenceInAStaticScene) {
     const MixtureParameters others[] = {
         {},
         {.history = 500, .var_threshold = 4},
@@ -222,7 +222,7 @@ TEST_P(MixtureTest, EqualsTheReferenceInAStillScene) {
     }
 }
 
-TEST_P(MixtureTest, BatchesEqualSingleFrames) {
+TEST_P(MixtureTest, BatchesMatchSingleFrames) {
     const auto frames = flicker({37, 33, 97, 3}, {3, 13, 2});
     Runner run(GetParam(), opencv_mixture, frames.view().shape());
     const auto whole = run(frames, 37);
@@ -242,7 +242,7 @@ TEST_P(MixtureTest, ShadowMaskIsOptional) {
 
 // Shows pixels that become brighter by 2 levels, for 2000 frames at a learning rate so low that no step reaches a
 // stored unit.
-TEST_P(MixtureTest, AccumulatesStepsSmallerThanOneUnit) {
+TEST_P(MixtureTest, AccumulatesChangesBelowTheStoredPrecision) {
     const Shape shape{2000, 1, 32, 1};
     kit::GuardedImage frames(shape, {});
     for (int frame = 0; frame < shape.frames; ++frame)

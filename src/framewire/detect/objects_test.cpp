@@ -29,7 +29,7 @@ TEST(ObjectRecords, WritesJsonLines) {
 )");
 }
 
-TEST(ObjectRecords, AppendsScores) {
+TEST(ObjectRecords, WritesScores) {
     const float scores[] = {1.23456f, -0.5f};
     EXPECT_EQ(
         to_json_line({.frame = 2, .time_s = 0.2, .width = 64, .height = 48, .objects = objects, .scores = scores}),
@@ -37,7 +37,7 @@ TEST(ObjectRecords, AppendsScores) {
 )");
 }
 
-TEST(ObjectRecords, NamesTheImage) {
+TEST(ObjectRecords, WritesTheSourceName) {
     EXPECT_EQ(to_json_line({.frame = 7, .width = 64, .height = 48, .source = "a \"b\".jpg"}),
               R"({"frame":7,"source":"a \"b\".jpg","time":0.000000,"width":64,"height":48,"objects":[]})"
               "\n");
@@ -57,13 +57,13 @@ TEST(ObjectRecords, WritesCoco) {
 )");
 }
 
-TEST(ObjectRecords, WritesCompleteCocoWithoutFrames) {
+TEST(ObjectRecords, WritesValidCocoWithoutFrames) {
     ObjectRecords records(RecordFormat::coco);
     EXPECT_EQ(records.begin() + records.end(),
               "{\"categories\":[{\"id\":1,\"name\":\"moving object\"}],\"annotations\":[],\"images\":[]}\n");
 }
 
-TEST(ObjectRecords, MotCountsFromOne) {
+TEST(ObjectRecords, MotFramesAndPositionsStartAtOne) {
     EXPECT_EQ(file_of(RecordFormat::mot),
               "3,-1,4,5,10,20,1,-1,-1,-1\n3,-1,1,31,5,1,1,-1,-1,-1\n4,-1,4,5,10,20,1,-1,-1,-1\n");
 }
