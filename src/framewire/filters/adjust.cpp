@@ -163,13 +163,14 @@ const ParameterFields<Adjustment>& adjust_fields() {
     using P = Adjustment;
     static const ParameterFields<P> fields = {
         parameter_field(&P::brightness,
-                        {.name = "brightness", .help = "added to each channel", .minimum = -255, .maximum = 255}),
-        parameter_field(&P::contrast,
-                        {.name = "contrast", .help = "factor of the distance from middle gray (128)", .maximum = 4}),
+                        {.name = "brightness", .help = "value added to each channel", .minimum = -255, .maximum = 255}),
+        parameter_field(
+            &P::contrast,
+            {.name = "contrast", .help = "scales each channel's distance from middle gray (128)", .maximum = 4}),
         parameter_field(&P::saturation, {.name = "saturation",
-                                         .help = "factor of the distance from the pixel's gray value; 0: gray",
+                                         .help = "scales each channel's distance from the pixel's gray value; 0: gray",
                                          .maximum = 4}),
-        parameter_field(&P::gain, {.name = "gain", .help = "factor of each channel, applied first", .maximum = 8}),
+        parameter_field(&P::gain, {.name = "gain", .help = "multiplies each channel; applied first", .maximum = 8}),
     };
     return fields;
 }

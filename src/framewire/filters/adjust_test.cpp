@@ -31,7 +31,7 @@ std::string name_of(const Adjustment& setting) {
                        setting.saturation, setting.gain);
 }
 
-TEST_P(AdjustTest, EqualsTheFormula) {
+TEST_P(AdjustTest, MatchesTheFormula) {
     for (const auto& setting : {settings[0], settings[1], settings[2]})
         for (const int channels : {3, 1}) {
             SCOPED_TRACE(name_of(setting));
@@ -48,7 +48,7 @@ TEST_P(AdjustTest, EqualsTheFormula) {
 }
 
 // Checks 64^3 colours at settings that reach both ends of every range.
-TEST_P(AdjustTest, ReachesTheLimitsOfEverySetting) {
+TEST_P(AdjustTest, MatchesTheFormulaAtTheLimitsOfEverySetting) {
     const Shape shape{1, 512, 512, 3};
     kit::GuardedImage in(shape, {}), out(shape, {});
     for (std::int64_t colour = 0; colour < 512 * 512; ++colour)
@@ -78,7 +78,7 @@ TEST_P(AdjustTest, ReachesTheLimitsOfEverySetting) {
     }
 }
 
-TEST(Adjust, StaysWithinOneOfTheExactFormula) {
+TEST(Adjust, IsCloseToTheExactFormula) {
     const auto hold = [](double value) { return std::clamp(value, 0.0, 255.0); };
     for (const auto& setting : settings) {
         const auto terms = adjust_terms(setting);
@@ -89,7 +89,7 @@ TEST(Adjust, StaysWithinOneOfTheExactFormula) {
     }
 }
 
-TEST(Adjust, NeutralChangesNothing) {
+TEST(Adjust, NeutralSettingsChangeNothing) {
     const auto terms = adjust_terms({});
     for (Pixel pixel = 0; pixel < 1u << 24; pixel += 97) EXPECT_EQ(adjust_pixel(pixel, terms), pixel);
 }
@@ -113,7 +113,7 @@ TEST(Adjust, RejectsInvalidSettingsAndKeepsTheOldOnes) {
 }
 
 // While another thread changes the settings, every frame uses one setting throughout.
-TEST(Adjust, ChangesSettingsOnlyBetweenFrames) {
+TEST(Adjust, SettingsChangeOnlyBetweenFrames) {
     const Shape shape{1, 32, 1024, 1};
     HostImage in(shape), out(shape);
     kit::fill(in.view(), kit::Fill::zeros);

@@ -676,13 +676,13 @@ const ParameterFields<BinarizeSettings>& binarize_fields() {
         parameter_field(
             &S::method, binarize_method_names,
             {.name = "method",
-             .help =
-                 "two-max: mean of the two most frequent values, clamped to 50..200; otsu: as OpenCV; two-peaks: the "
-                 "valley of the smoothed histogram; document: for ink on uneven paper, otsu after dividing by "
-                 "the paper's brightness, and white if nothing stands out from the paper's noise; sauvola: local, for "
-                 "documents; fixed: level"}),
+             .help = "two-max: mean of the two most frequent values, clamped to 50..200; otsu: as in OpenCV; "
+                     "two-peaks: the valley of the smoothed histogram; document: for ink on uneven paper, otsu after "
+                     "dividing by "
+                     "the paper's brightness, and white if nothing stands out from the paper's noise; sauvola: local, "
+                     "for documents; fixed: the value of level"}),
         parameter_field<S>([](auto& all) -> auto& { return all.binarize.level; },
-                           {.name = "level", .help = "the threshold of method=fixed", .maximum = 255}),
+                           {.name = "level", .help = "threshold for method=fixed", .maximum = 255}),
         parameter_field<S>([](auto& all) -> auto& { return all.sauvola.window; },
                            {.name = "window",
                             .help = "side of the square around each pixel for method=document (up to 63) and "
@@ -716,7 +716,7 @@ BinarizeSettings settings_from(const ParameterValues& values) {
                  max_document_window);
         settings.document.window = window;
     } else if (method != BinarizeMethod::sauvola && window != defaults.sauvola.window) {
-        refuse("window", "method=document and method=sauvola");
+        refuse("window", "method=document or method=sauvola");
     }
     if (method != BinarizeMethod::sauvola && settings.sauvola.k != defaults.sauvola.k) refuse("k", "method=sauvola");
     return settings;
@@ -771,7 +771,7 @@ std::vector<FilterFigure> Binarize::figures() const {
 FilterInfo binarize_info() {
     return {
         .name = "binarize",
-        .summary = "black and white: white if the gray value is above a threshold",
+        .summary = "converts to black and white: pixels brighter than a threshold become white",
         .parameters = binarize_fields().infos(),
         .examples = {"binarize=otsu", "binarize=document", "binarize=fixed:level=100",
                      "binarize=sauvola:window=31:k=0.3"},
@@ -816,8 +816,8 @@ namespace {
 // Returns the shape of the gray image. Throws Error{usage} on a window that is not allowed.
 Shape checked_document(const DocumentParameters& parameters, const Shape& shape) {
     if (parameters.window % 2 == 0 || parameters.window < 3 || parameters.window > max_document_window)
-        fail(ErrorCode::usage, "window {} for method=document; allowed: odd numbers from 3 to {}", parameters.window,
-             max_document_window);
+        fail(ErrorCode::usage, "the window for method=document is {}; allowed: odd numbers from 3 to {}",
+             parameters.window, max_document_window);
     return shape.with_channels(1);
 }
 

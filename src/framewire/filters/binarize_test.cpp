@@ -166,7 +166,7 @@ std::optional<int> otsu_by_candidates(const Histogram& histogram) {
     return static_cast<int>(best - variances.begin());
 }
 
-TEST(Threshold, OtsuCandidatesEqualTheFullSearchIfTheyDecide) {
+TEST(Threshold, ConclusiveOtsuCandidatesMatchTheFullSearch) {
     int decided = 0, hills = 0, turn = 0;
     for (const auto& histogram : many_histograms()) {
         const auto found = otsu_by_candidates(histogram);
@@ -176,7 +176,7 @@ TEST(Threshold, OtsuCandidatesEqualTheFullSearchIfTheyDecide) {
         decided += is_hills;
         ASSERT_EQ(*found, otsu_threshold(histogram)) << "histogram " << turn - 1;
     }
-    EXPECT_GT(decided, hills * 3 / 4) << "the parallel way must serve most histograms";
+    EXPECT_GT(decided, hills * 3 / 4) << "the parallel search must decide most histograms";
 }
 
 }  // namespace
@@ -195,14 +195,14 @@ auto reference(std::function<int(const Histogram&)> choose) {
         [choose](const FilterImages<MemorySpace::host>& images) { binarize_reference(choose, images.in, images.out); };
 }
 
-TEST_P(BinarizeTest, TwoMaxEqualsTheFormula) {
+TEST_P(BinarizeTest, TwoMaxMatchesTheFormula) {
     for (const int channels : {3, 1})
         kit::check_filter(
             GetParam(),
             {.info = binarize_info(), .values = {}, .channels = channels, .reference = reference(two_max_threshold)});
 }
 
-TEST_P(BinarizeTest, OtsuEqualsTheFormula) {
+TEST_P(BinarizeTest, OtsuMatchesTheFormula) {
     for (const int channels : {3, 1})
         kit::check_filter(GetParam(), {.info = binarize_info(),
                                        .values = {{"method", "otsu"}},
@@ -210,13 +210,13 @@ TEST_P(BinarizeTest, OtsuEqualsTheFormula) {
                                        .reference = reference(otsu_threshold)});
 }
 
-TEST_P(BinarizeTest, TwoPeaksEqualsTheFormula) {
+TEST_P(BinarizeTest, TwoPeaksMatchesTheFormula) {
     kit::check_filter(
         GetParam(),
         {.info = binarize_info(), .values = {{"method", "two-peaks"}}, .reference = reference(two_peaks_threshold)});
 }
 
-TEST_P(BinarizeTest, FixedEqualsTheFormula) {
+TEST_P(BinarizeTest, FixedMatchesTheFormula) {
     for (const int channels : {3, 1})
         for (const auto* level : {"0", "100", "255"})
             kit::check_filter(GetParam(),
@@ -226,7 +226,7 @@ TEST_P(BinarizeTest, FixedEqualsTheFormula) {
                                .reference = reference([level](const Histogram&) { return std::stoi(level); })});
 }
 
-TEST_P(BinarizeTest, SauvolaEqualsTheFormula) {
+TEST_P(BinarizeTest, SauvolaMatchesTheFormula) {
     for (const int channels : {3, 1})
         kit::check_filter(GetParam(), {.info = binarize_info(),
                                        .values = {{"method", "sauvola"}, {"window", "5"}, {"k", "0.3"}},
@@ -248,7 +248,7 @@ void run_on(Backend backend, Filter& filter, const kit::GuardedImage& in, const 
 }
 
 // Tests windows up to the largest, some wider and taller than the image, on images with several strips and bands.
-TEST_P(BinarizeTest, SauvolaHandlesEveryWindow) {
+TEST_P(BinarizeTest, SauvolaHandlesSmallAndLargeWindows) {
     for (const auto& [window, shape] : {std::pair{3, Shape{1, 70, 2100, 3}},
                                         {127, {1, 9, 2200, 1}},
                                         {25, {1, 210, 333, 1}},
@@ -269,7 +269,7 @@ TEST_P(BinarizeTest, SauvolaHandlesEveryWindow) {
 }
 
 // Runs a batch with many kinds of histograms: a few values, hills, one value.
-TEST_P(BinarizeTest, ThresholdsEqualTheFormulaOnManyHistograms) {
+TEST_P(BinarizeTest, ThresholdsMatchTheFormulaForManyHistograms) {
     constexpr int frames = 200;
     const Shape shape{frames, 40, 50, 1};
     kit::GuardedImage in(shape, {}), out(shape, {});
@@ -312,7 +312,7 @@ TEST_P(BinarizeTest, ThresholdsEqualTheFormulaOnManyHistograms) {
     }
 }
 
-TEST_P(BinarizeTest, ReportsAFixedLevel) {
+TEST_P(BinarizeTest, ReportsTheFixedLevel) {
     const Shape shape{1, 4, 4, 3};
     kit::GuardedImage in(shape, {}), out(shape, {});
     const auto values = with_defaults(binarize_info(), {{"method", "fixed"}, {"level", "77"}});
@@ -362,7 +362,7 @@ namespace {
 using DocumentTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(DocumentTest);
 
-TEST_P(DocumentTest, EqualsTheFormula) {
+TEST_P(DocumentTest, MatchesTheFormula) {
     for (const int channels : {3, 1})
         for (const int window : {5, 25})
             kit::check_filter(GetParam(), {.info = binarize_info(),
@@ -384,7 +384,7 @@ TEST_P(DocumentTest, SeparatesInkFromUnevenPaper) {
             const int paper = 60 + x * 180 / shape.width;
             in.view().row(0, y)[x] = static_cast<std::uint8_t>(is_ink(x, y) ? paper / 2 : paper);
         }
-    ASSERT_GT(in.view().row(0, 20)[380], in.view().row(0, 20)[0]) << "ink lighter than other paper";
+    ASSERT_GT(in.view().row(0, 20)[380], in.view().row(0, 20)[0]) << "some ink must be lighter than some paper";
     auto& executor = kit::executor(GetParam());
     Document plan({}, shape, executor);
     EXPECT_TRUE(plan.figures().empty()) << "before the first run";
@@ -463,7 +463,7 @@ TEST_P(DocumentTest, BlankPagesAreWhiteExceptForSpecks) {
 }
 
 // A single word has so few pixels that Otsu's threshold still splits the paper's noise, as on a blank page.
-TEST_P(DocumentTest, FindsAWordOnAnEmptyPage) {
+TEST_P(DocumentTest, FindsASingleWordOnAPage) {
     for (const double noise : {0.5, 3.0, 8.0})
         for (const double shade : {1.0, 0.55}) {
             SCOPED_TRACE(::testing::Message() << "noise " << noise << ", shade " << shade);
@@ -481,7 +481,7 @@ TEST_P(DocumentTest, FindsAWordOnAnEmptyPage) {
             for (int y = 0; y < shape.height; ++y)
                 for (int x = 0; x < shape.width; ++x) missed += is_ink(x, y) && out.view().row(0, y)[x] != 0;
             EXPECT_EQ(missed, 0);
-            EXPECT_LT(black_share(out), 0.007) << "the word's 0.2 % and specks";
+            EXPECT_LT(black_share(out), 0.007) << "0.2 % for the word, plus specks";
         }
 }
 

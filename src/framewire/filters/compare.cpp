@@ -24,7 +24,7 @@ Shape compared_shape(const CompareParameters& parameters, const Shape& shape, co
     validate(shape, "compare's image");
     validate(original, "compare's original");
     if (shape.frames != original.frames)
-        fail(ErrorCode::usage, "{} images and {} originals cannot be compared", shape.frames, original.frames);
+        fail(ErrorCode::usage, "cannot compare {} images with {} originals", shape.frames, original.frames);
     auto result = shape.with_channels(std::max(shape.channels, original.channels));
     switch (parameters.mode) {
         case CompareMode::left:
@@ -129,17 +129,17 @@ FilterInfo compare_info() {
     };
     return {
         .name = "compare",
-        .summary = "the original and the result of the previous filters in one picture",
+        .summary = "shows the original and the result of the previous filters in one picture",
         .parameters =
             {
                 {.name = "mode",
-                 .help = "position of the original: left, right, above or below the result, or split: the left part of "
-                         "one picture",
+                 .help = "position of the original: left of, right of, above or below the result; split: the left part "
+                         "of a single picture",
                  .type = Type::choice,
                  .default_value = "left",
                  .choices = {compare_modes.begin(), compare_modes.end()}},
                 {.name = "at",
-                 .help = "position of the split in percent of the width",
+                 .help = "position of the split, in percent of the width",
                  .type = Type::integer,
                  .default_value = "50",
                  .minimum = 0,

@@ -17,7 +17,7 @@ constexpr CompareMode all_modes[]{CompareMode::left, CompareMode::right, Compare
                                   CompareMode::split};
 constexpr const char* mode_names[]{"left", "right", "above", "below", "split"};
 
-TEST_P(CompareTest, EqualsTheFormula) {
+TEST_P(CompareTest, MatchesTheFormula) {
     for (const auto mode : all_modes)
         for (const int at : {0, 33, 50, 100}) {
             if (mode != CompareMode::split && at != 50) continue;

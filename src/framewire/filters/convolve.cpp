@@ -240,12 +240,11 @@ struct ConvolveSettings {
 const ParameterFields<ConvolveSettings>& convolve_fields() {
     using S = ConvolveSettings;
     static const ParameterFields<S> fields = {
-        parameter_field(
-            &S::matrix,
-            {.name = "matrix",
-             .help = "quoted whole numbers separated by spaces, row by row; a square with an odd side up to 15"}),
+        parameter_field(&S::matrix, {.name = "matrix",
+                                     .help = "whole numbers separated by spaces, row by row, in quotes; the matrix is "
+                                             "square, with an odd side of up to 15"}),
         parameter_field(&S::divisor, {.name = "divisor",
-                                      .help = "divisor of the sum, which is then rounded to nearest",
+                                      .help = "divisor of the sum; the quotient is rounded to nearest",
                                       .minimum = 1,
                                       .maximum = max_convolve_divisor}),
         parameter_field(&S::offset,
@@ -274,8 +273,8 @@ std::vector<int> parse_matrix(std::string_view text) {
         const auto number = number_in<int>(word);
         if (!number || *number < -max_convolve_weight || *number > max_convolve_weight)
             fail(ErrorCode::usage,
-                 "matrix has '{}'; allowed: whole numbers from {} to {} with spaces between them "
-                 "(and a divisor for all)",
+                 "matrix contains '{}'; allowed: whole numbers from {} to {} separated by spaces (use divisor for "
+                 "fractions)",
                  word, -max_convolve_weight, max_convolve_weight);
         if (matrix.size() == most) fail(ErrorCode::usage, "matrix has more than {} numbers", most);
         matrix.push_back(*number);
@@ -309,7 +308,7 @@ Convolve::Convolve(const ConvolveParameters& parameters, const Shape& shape, Exe
 FilterInfo convolve_info() {
     return {
         .name = "convolve",
-        .summary = "weighted sum of the pixels around each one: sharpen, edges, emboss",
+        .summary = "weighted sum of each pixel's neighbourhood: sharpen, find edges, emboss",
         .parameters = convolve_fields().infos(),
         .examples = {"convolve='-1 0 0  0 0 0  0 0 1':offset=128", "convolve='1 2 1  2 4 2  1 2 1':divisor=16"},
         .output_shape =

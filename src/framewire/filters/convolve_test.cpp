@@ -48,12 +48,12 @@ std::vector<Shape> few_shapes(int channels) {
     return {{1, 1, 1, channels}, {2, 3, 5, channels}, {1, 37, 301, channels}, {1, 131, 9, channels}};
 }
 
-TEST_P(ConvolveTest, EveryShapeEqualsTheFormula) {
+TEST_P(ConvolveTest, MatchesTheFormulaForEveryShape) {
     check(GetParam(), {}, 3);
     check(GetParam(), {.matrix = {1, 2, 1, 2, 4, 2, 1, 2, 1}, .divisor = 16}, 1);
 }
 
-TEST_P(ConvolveTest, EverySizeEqualsTheFormula) {
+TEST_P(ConvolveTest, MatchesTheFormulaForEverySize) {
     for (int size = 1; size <= max_convolve_size; size += 2)
         for (const auto& border : borders) {
             const int channels = size % 4 == 1 ? 3 : 1, turn = size / 2 % 3;
@@ -65,7 +65,7 @@ TEST_P(ConvolveTest, EverySizeEqualsTheFormula) {
 }
 
 // Tests the largest sums, and quotients so close to an integer that float division rounds them wrongly.
-TEST_P(ConvolveTest, ExtremesEqualTheFormula) {
+TEST_P(ConvolveTest, MatchesTheFormulaForExtremeValues) {
     const std::vector<Shape> shapes{{1, 19, 40, 3}};
     for (const int weight : {max_convolve_weight, -max_convolve_weight})
         for (const int offset : {-255, 0, 255})
@@ -79,7 +79,7 @@ TEST_P(ConvolveTest, ExtremesEqualTheFormula) {
     check(GetParam(), {.matrix = std::vector<int>(9, 0), .offset = 77}, 3, shapes);
 }
 
-TEST(Convolve, ReadsMatrices) {
+TEST(Convolve, ParsesMatrices) {
     EXPECT_EQ(parse_matrix("7"), std::vector<int>{7});
     EXPECT_EQ(parse_matrix(" 0 -1 0  -1 5 -1\n0 -1 0 "), (std::vector<int>{0, -1, 0, -1, 5, -1, 0, -1, 0}));
     const auto refusal = [](const std::string& text) {
@@ -93,8 +93,8 @@ TEST(Convolve, ReadsMatrices) {
     };
     EXPECT_EQ(refusal("1 2 3"), "matrix has 3 numbers; allowed: 1, 9, 25 and so on to 225 (a square with an odd side)");
     EXPECT_EQ(refusal("1 0.5 1"),
-              "matrix has '0.5'; allowed: whole numbers from -10000 to 10000 with spaces between them (and a divisor "
-              "for all)");
+              "matrix contains '0.5'; allowed: whole numbers from -10000 to 10000 separated by spaces (use divisor for "
+              "fractions)");
     for (const auto* text : {"", "1 2 3 4", "10001", "-10001", "99999999999", "a", "1,2,3"})
         EXPECT_NE(refusal(text), "taken") << text;
     std::string many;

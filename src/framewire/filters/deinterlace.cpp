@@ -165,8 +165,8 @@ bool Deinterlace::goes_by_rows() const {
 }
 
 void Deinterlace::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const {
-    validate_rows(in, shape_, "deinterlace's rows");
-    validate_rows(out, shape_, "deinterlace's resulting rows");
+    validate_rows(in, shape_, "deinterlace's input rows");
+    validate_rows(out, shape_, "deinterlace's output rows");
     const auto bytes = shape_.row_bytes();
     for (int y = out.range().begin; y < out.range().end; ++y) {
         const DeinterlacedLines now(in, shape_.height, y);
@@ -240,7 +240,7 @@ FilterInfo deinterlace_info() {
                  .default_value = "top",
                  .choices = {"top", "bottom"}},
                 {.name = "threshold",
-                 .help = "a pixel has moved if it changes by more",
+                 .help = "a pixel counts as moving if it changes by more than this",
                  .type = Type::integer,
                  .default_value = "10",
                  .minimum = 0,

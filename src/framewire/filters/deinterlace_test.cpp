@@ -12,7 +12,7 @@ FRAMEWIRE_ON_EVERY_BACKEND(DeinterlaceTest);
 
 constexpr const char* method_names[]{"adaptive", "linear", "blend"};
 
-TEST_P(DeinterlaceTest, EqualsTheFormula) {
+TEST_P(DeinterlaceTest, MatchesTheFormula) {
     for (const auto method : {DeinterlaceMethod::adaptive, DeinterlaceMethod::linear, DeinterlaceMethod::blend})
         for (const bool bottom : {false, true})
             for (const int threshold : {10, 100}) {
@@ -47,7 +47,7 @@ TEST(Deinterlace, KeepsStaticLinesAndInterpolatesMovingOnes) {
         for (int x = 0; x < 16; ++x) EXPECT_EQ(out.view().row(0, y)[x], x < 8 ? (y == 3 ? 200 : 20) : 50) << x << y;
 }
 
-TEST(Deinterlace, AFirstFrameHasNoCombing) {
+TEST(Deinterlace, InterpolatesTheFirstFrameEverywhere) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{2, 9, 13, 3};
     HostImage in(shape), out(shape), want(shape);

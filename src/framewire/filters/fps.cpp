@@ -40,7 +40,7 @@ FilterInfo fps_info() {
         .examples = {"fps=10", "fps=30000/1001", "deinterlace,fps=12.5,gray"},
         .output_shape = [](const ParameterValues&, const Shape& shape) { return shape; },
         .make = [](const ParameterValues&, const Shape&, Executor&) -> std::unique_ptr<Filter> {
-            fail(ErrorCode::usage, "changes the number of frames, but here each frame needs one result");
+            fail(ErrorCode::usage, "cannot be used here, because it changes the number of frames");
         },
         .rate = [](const ParameterValues& values) { return values.rate("fps"); },
     };

@@ -29,13 +29,13 @@ TEST(Fps, DropsAndRepeatsFrames) {
     EXPECT_EQ(counts({30000, 1001}, {30, 1}, 3), (Counts{1, 1, 1}));
 }
 
-TEST(Fps, CountsFramesOverALongTime) {
+TEST(Fps, DoesNotDriftOverALongTime) {
     std::int64_t sum = 0;
     for (const auto count : counts({30000, 1001}, {25, 1}, 300'000)) sum += count;
     EXPECT_EQ(sum, 250'250);
 }
 
-TEST(Fps, StartsOverAtAnyTime) {
+TEST(Fps, StartsAtAnyTime) {
     FpsSchedule schedule({10, 1});
     schedule.begin(2.04);
     EXPECT_EQ(schedule.next(), 20);
@@ -51,7 +51,7 @@ TEST(Fps, DoesNotFillLongGaps) {
     EXPECT_EQ(schedule.count_until(0), 0) << "nor goes back";
 }
 
-TEST(Fps, HasNoPlan) {
+TEST(Fps, RejectsUseWithOneResultPerFrame) {
     Executor executor(BackendChoice::cpu);
     EXPECT_THROW(fps_info().make(with_defaults(fps_info(), {}), {1, 4, 4, 3}, executor), Error);
 }

@@ -573,8 +573,8 @@ const ParameterFields<GaussianParameters>& gaussian_fields() {
         parameter_field(&P::border, border_names, border_parameter()),
         parameter_field(&P::rounding, gaussian_rounding_names,
                         {.name = "rounding",
-                         .help = "fine: within 1 of the rounded formula; opencv: for odd sizes identical to OpenCV's "
-                                 "8-bit GaussianBlur"}),
+                         .help = "fine: within 1 of the rounded formula; opencv: identical to OpenCV's 8-bit "
+                                 "GaussianBlur for odd sizes"}),
     };
     return fields;
 }
@@ -595,7 +595,7 @@ Gaussian::Gaussian(GaussianParameters parameters, const Shape& shape, Executor& 
 FilterInfo gaussian_info() {
     return {
         .name = "gaussian",
-        .summary = "Gaussian blur: weighted mean of the pixels around each one",
+        .summary = "Gaussian blur: weighted mean of each pixel's neighbourhood",
         .parameters = gaussian_fields().infos(),
         .examples = {"gaussian=9", "gaussian=4:sigma=2", "gaussian=0:sigma=2.5"},
         .output_shape =

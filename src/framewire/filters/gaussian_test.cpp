@@ -43,7 +43,7 @@ std::vector<Shape> few_shapes(int channels) {
     return {{1, 1, 1, channels}, {2, 3, 5, channels}, {1, 37, 301, channels}, {1, 131, 9, channels}};
 }
 
-TEST_P(GaussianTest, EveryShapeEqualsTheFixedPointFormula) {
+TEST_P(GaussianTest, MatchesTheFixedPointFormulaForEveryShape) {
     int turn = 0;
     for (const int size : {3, 5, 7, 15})
         for (const int channels : kit::channel_counts(turn++)) check(GetParam(), {.size = size}, channels, borders[0]);
@@ -57,20 +57,20 @@ void check_border(Backend backend, NamedBorder border) {
 }
 FRAMEWIRE_TEST_EVERY_BORDER(GaussianTest, check_border)
 
-TEST_P(GaussianTest, EverySizeEqualsTheFixedPointFormula) {
+TEST_P(GaussianTest, MatchesTheFixedPointFormulaForEverySize) {
     for (int size = 1; size <= 255; size += kit::brief() ? 31 : 1)
         check(GetParam(), {.size = size, .sigma = size % 4 == 0 ? 2.0 : 0.0}, size % 2 ? 3 : 1, borders[size % 3],
               {{1, 9, 43, size % 2 ? 3 : 1}});
 }
 
 // The sigmas range from ones so small that taps vanish to ones so large that all taps weigh the same.
-TEST_P(GaussianTest, EverySigmaEqualsTheFixedPointFormula) {
+TEST_P(GaussianTest, MatchesTheFixedPointFormulaForSmallAndLargeSigmas) {
     for (const double sigma : {1e-9, 0.1, 0.3, 0.5, 1.0, 2.5, 40.0, 1000.0})
         for (const int size : {1, 4, 15, 254, 255})
             check(GetParam(), {.size = size, .sigma = sigma}, 3, borders[0], {{1, 19, 33, 3}});
 }
 
-TEST_P(GaussianTest, SizeFollowsFromSigma) {
+TEST_P(GaussianTest, DerivesTheSizeFromSigma) {
     for (const auto& [sigma, size] :
          {std::pair{0.1, 1}, {0.5, 3}, {1.0, 5}, {1.5, 9}, {2.0, 11}, {42.7, 255}, {1000.0, 255}}) {
         EXPECT_EQ(gaussian_size_for(sigma), size) << sigma;
@@ -85,7 +85,7 @@ TEST_P(GaussianTest, SizeFollowsFromSigma) {
     }
 }
 
-TEST_P(GaussianTest, OpenCvRoundingEqualsTheFixedPointFormula) {
+TEST_P(GaussianTest, OpenCvRoundingMatchesTheFixedPointFormula) {
     int turn = 0;
     for (const int size : {1, 2, 3, 4, 5, 6, 7, 9, 15, 17, 31, 255})
         for (const double sigma : {0.0, 1.5})
@@ -94,7 +94,7 @@ TEST_P(GaussianTest, OpenCvRoundingEqualsTheFixedPointFormula) {
                       borders[size % 3], few_shapes(channels));
 }
 
-TEST_P(GaussianTest, StaysWithinOneOfTheFormulaInDoubles) {
+TEST_P(GaussianTest, DiffersFromTheFormulaByAtMostOne) {
     int turn = 0;
     for (const int size : {1, 2, 3, 4, 5, 8, 15, 33, 101, 255})
         for (const double sigma : {0.0, 0.6, 3.0, 1000.0}) {
@@ -109,7 +109,7 @@ TEST_P(GaussianTest, StaysWithinOneOfTheFormulaInDoubles) {
 //     127.5 * (sum over all pairs of taps of abs(fixed - exact weight)) + half a unit of the rows' results.
 // The errors of the weights add up to zero, so only the distance of bytes from 127.5 matters. If this bound is below 1,
 // rounded results differ by at most 1, for any image.
-TEST(Gaussian, StaysWithinOneOfTheFormulaForAnyImage) {
+TEST(Gaussian, DiffersFromTheFormulaByAtMostOneForAnyImage) {
     double worst = 0;
     for (int size = 1; size <= 255; ++size)
         for (const double sigma : {0.0, 0.2, 0.45, 1.0, 2.0, 5.0, size / 6.0, size / 3.0, 1.0 * size, 1000.0}) {
@@ -147,7 +147,7 @@ TEST(Gaussian, StaysWithinOneOfTheFormulaForAnyImage) {
 
 // 8-bit weights are used if they suffice for any image. Size 5 errs by at most 0.86 with them, but by 1.28 if all its
 // taps weigh the same.
-TEST(Gaussian, UsesShortWeightsWhenTheyAreExact) {
+TEST(Gaussian, UsesShortWeightsWhenTheySuffice) {
     for (const int size : {1, 2, 3, 4, 5}) EXPECT_TRUE(gaussian_weights(size, 0).is_short) << size;
     EXPECT_FALSE(gaussian_weights(5, 1000).is_short);
     EXPECT_FALSE(gaussian_weights(7, 0).is_short);

@@ -64,7 +64,7 @@ private:
             value = -factor();
         } else if (take('(')) {
             value = sum();
-            if (!take(')')) fail_here("is found instead of ')'");
+            if (!take(')')) fail_here("was found instead of ')'");
         } else {
             value = number_or_name();
         }
@@ -148,7 +148,7 @@ Pixel opaque_color_from(const ParameterValues& values, int channels) {
     const auto& text = values.text("color");
     const auto color = parse_color(text, "color");
     if (color.alpha != 255)
-        fail(ErrorCode::usage, "color '{}' has an alpha value; this filter needs an opaque one", text);
+        fail(ErrorCode::usage, "color '{}' has an alpha value; this filter needs an opaque colour", text);
     if (channels == 3) return color.pixel;
     return gray_pixel(static_cast<Pixel>(gray_of(color.pixel, split(gray_weights(GrayMethod::weighted)))));
 }
@@ -160,8 +160,8 @@ Shape cropped(const CropParameters& part, const Shape& shape) {
     validate(shape, "crop's image");
     if (part.width < 1 || part.height < 1 || part.x < 0 || part.y < 0 || part.width > shape.width - part.x ||
         part.height > shape.height - part.y)
-        fail(ErrorCode::usage, "crop of {}x{} at {},{} is not inside the image of {}x{}", part.width, part.height,
-             part.x, part.y, shape.width, shape.height);
+        fail(ErrorCode::usage, "the {}x{} crop at {},{} is not inside the {}x{} image", part.width, part.height, part.x,
+             part.y, shape.width, shape.height);
     return {shape.frames, part.height, part.width, shape.channels};
 }
 
@@ -193,16 +193,19 @@ FilterInfo crop_info() {
         .parameters =
             {
                 {.name = "w",
-                 .help = "width of the rectangle: pixels (320), percentage of the image (50%) or expression of iw and "
-                         "ih (iw-16)",
+                 .help = "width of the rectangle: pixels (320), percentage of the image (50%) or expression with iw "
+                         "and ih (iw-16)",
                  .type = Type::text,
                  .default_value = "iw"},
                 {.name = "h", .help = "height, in the same form as w", .type = Type::text, .default_value = "ih"},
                 {.name = "x",
-                 .help = "left or upper edge, in the same form as w; ow and oh are the rectangle's sides",
+                 .help = "left edge, in the same form as w; ow and oh are the rectangle's sides",
                  .type = Type::text,
                  .default_value = "(iw-ow)/2"},
-                {.name = "y", .help = "in the same form as x", .type = Type::text, .default_value = "(ih-oh)/2"},
+                {.name = "y",
+                 .help = "upper edge, in the same form as x",
+                 .type = Type::text,
+                 .default_value = "(ih-oh)/2"},
             },
         .unnamed = 4,
         .examples = {"crop=50%:50%", "crop=640:480:x=16:y=ih-oh"},
@@ -270,8 +273,8 @@ Shape padded(const PadParameters& pad, const Shape& shape) {
     const Shape to{shape.frames, pad.height, pad.width, shape.channels};
     validate(to, "pad's result");
     if (pad.x < 0 || pad.y < 0 || shape.width > to.width - pad.x || shape.height > to.height - pad.y)
-        fail(ErrorCode::usage, "the image of {}x{} at {},{} is not inside pad's {}x{}", shape.width, shape.height,
-             pad.x, pad.y, pad.width, pad.height);
+        fail(ErrorCode::usage, "the {}x{} image at {},{} is not inside the padded {}x{} picture", shape.width,
+             shape.height, pad.x, pad.y, pad.width, pad.height);
     return to;
 }
 
@@ -308,17 +311,20 @@ FilterInfo pad_info() {
         .parameters =
             {
                 {.name = "w",
-                 .help = "width of the result: pixels (640), percentage of the image (150%) or expression of iw and ih "
-                         "(iw+16); 0 keeps it",
+                 .help = "width of the result: pixels (640), percentage of the image (150%) or expression with iw and "
+                         "ih (iw+16); 0 keeps the width",
                  .type = Type::text,
                  .default_value = "iw"},
                 {.name = "h", .help = "height, in the same form as w", .type = Type::text, .default_value = "ih"},
                 {.name = "x",
-                 .help = "position of the image in the result, in the same form as w; ow and oh are the result's "
+                 .help = "left edge of the image in the result, in the same form as w; ow and oh are the result's "
                          "sides; -1: centered",
                  .type = Type::text,
                  .default_value = "0"},
-                {.name = "y", .help = "in the same form as x", .type = Type::text, .default_value = "0"},
+                {.name = "y",
+                 .help = "upper edge of the image, in the same form as x",
+                 .type = Type::text,
+                 .default_value = "0"},
                 opaque_color_parameter("colour of the border: #rrggbb or a name"),
             },
         .unnamed = 5,

@@ -22,7 +22,7 @@ int in_pixels(std::string_view text, const MeasureNames& names = of_input, int w
 std::string refusal(std::string_view text, const MeasureNames& names = of_input) {
     try {
         const int value = in_pixels(text, names);
-        ADD_FAILURE() << "'" << text << "' was taken for " << value;
+        ADD_FAILURE() << "'" << text << "' was accepted as " << value;
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::usage);
         return error.what();
@@ -81,7 +81,7 @@ TEST(Measure, RejectsDeepNesting) {
 using CropTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(CropTest);
 
-TEST_P(CropTest, EqualsTheFormula) {
+TEST_P(CropTest, MatchesTheFormula) {
     for (const int channels : {3, 1}) {
         kit::check_filter(
             GetParam(),
@@ -128,8 +128,8 @@ TEST(Crop, RejectsRectanglesOutsideTheImage) {
         }
         return std::string("taken");
     };
-    EXPECT_EQ(refusal({{"w", "65"}}), "crop of 65x48 at 0,0 is not inside the image of 64x48");
-    EXPECT_EQ(refusal({{"w", "40"}, {"x", "25"}}), "crop of 40x48 at 25,0 is not inside the image of 64x48");
+    EXPECT_EQ(refusal({{"w", "65"}}), "the 65x48 crop at 0,0 is not inside the 64x48 image");
+    EXPECT_EQ(refusal({{"w", "40"}, {"x", "25"}}), "the 40x48 crop at 25,0 is not inside the 64x48 image");
     for (const auto* w : {"0", "-1", "1000000000", "iw+1"}) EXPECT_NE(refusal({{"w", w}}), "taken") << w;
     for (const auto* y : {"-1", "1", "999999999"}) EXPECT_NE(refusal({{"y", y}}), "taken") << y;
     EXPECT_EQ(refusal({{"x", "ox"}}).find("x 'ox'"), 0u);
@@ -139,7 +139,7 @@ TEST(Crop, RejectsRectanglesOutsideTheImage) {
 using FlipTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(FlipTest);
 
-TEST_P(FlipTest, EqualsTheFormula) {
+TEST_P(FlipTest, MatchesTheFormula) {
     struct Case {
         const char* direction;
         FlipParameters parameters;
@@ -155,7 +155,7 @@ TEST_P(FlipTest, EqualsTheFormula) {
                                            }});
 }
 
-TEST(Flip, RejectsWrongShapes) {
+TEST(Flip, RejectsInvalidShapes) {
     EXPECT_THROW(flip({}, {1, 4, 4, 2}, kit::executor(Backend::cpu)), Error);
     const auto plan = flip({}, {1, 4, 4, 3}, kit::executor(Backend::cpu));
     HostImage in({1, 4, 4, 3}), narrow({1, 4, 3, 3});
@@ -165,7 +165,7 @@ TEST(Flip, RejectsWrongShapes) {
 using PadTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(PadTest);
 
-TEST_P(PadTest, EqualsTheFormula) {
+TEST_P(PadTest, MatchesTheFormula) {
     // A gray image gets the color's weighted gray: (3735 * 255 + 19235 * 165 + 9798 * 10 + 2^14) >> 15.
     for (const auto& [channels, color] : {std::pair{3, pixel_of(255, 165, 10)}, {1, gray_pixel(129)}}) {
         kit::check_filter(
@@ -187,7 +187,7 @@ TEST_P(PadTest, EqualsTheFormula) {
 }
 
 // As in FFmpeg, 0 keeps a side, and negative positions center the image.
-TEST(Pad, NegativePositionsMeanTheMiddle) {
+TEST(Pad, NegativePositionsCenterTheImage) {
     const auto info = pad_info();
     const Shape shape{1, 4, 6, 1};
     HostImage in(shape), out({1, 4, 11, 1}), want({1, 4, 11, 1});
@@ -212,12 +212,13 @@ TEST(Pad, RejectsImagesThatDoNotFit) {
         }
         return std::string("taken");
     };
-    EXPECT_EQ(refusal({{"w", "70"}, {"x", "7"}}), "the image of 64x48 at 7,0 is not inside pad's 70x48");
+    EXPECT_EQ(refusal({{"w", "70"}, {"x", "7"}}), "the 64x48 image at 7,0 is not inside the padded 70x48 picture");
     EXPECT_EQ(refusal({{"w", "16385"}}), "pad's result is 16385x48; allowed: sides of 1 to 16384 pixels");
     EXPECT_NE(refusal({{"w", "40"}}), "taken");
     EXPECT_NE(refusal({{"w", "40"}, {"x", "-1"}}), "taken");
     EXPECT_NE(refusal({{"x", "999999999"}}), "taken");
-    EXPECT_EQ(refusal({{"color", "red@0.5"}}), "color 'red@0.5' has an alpha value; this filter needs an opaque one");
+    EXPECT_EQ(refusal({{"color", "red@0.5"}}),
+              "color 'red@0.5' has an alpha value; this filter needs an opaque colour");
     EXPECT_NE(refusal({{"color", "rde"}}), "taken");
 }
 

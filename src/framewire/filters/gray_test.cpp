@@ -14,7 +14,7 @@ auto reference(GrayMethod method) {
     return [method](const FilterImages<MemorySpace::host>& images) { gray_reference(method, images.in, images.out); };
 }
 
-TEST_P(GrayTest, WeightedEqualsTheFormula) {
+TEST_P(GrayTest, WeightedMatchesTheFormula) {
     for (const int in_channels : {3, 1})
         for (const auto* channels : {"3", "1"})
             kit::check_filter(GetParam(), {.info = gray_info(),
@@ -23,7 +23,7 @@ TEST_P(GrayTest, WeightedEqualsTheFormula) {
                                            .reference = reference(GrayMethod::weighted)});
 }
 
-TEST_P(GrayTest, AverageEqualsTheFormula) {
+TEST_P(GrayTest, AverageMatchesTheFormula) {
     for (const auto* channels : {"3", "1"})
         kit::check_filter(GetParam(), {.info = gray_info(),
                                        .values = {{"method", "average"}, {"channels", channels}},
@@ -55,7 +55,7 @@ TEST_P(GrayTest, BothMethodsMatchTheReferenceForEveryColour) {
     }
 }
 
-TEST(Gray, RejectsWrongShapes) {
+TEST(Gray, RejectsInvalidShapes) {
     auto& executor = kit::executor(Backend::cpu);
     EXPECT_THROW(Gray({.channels = 2}, {1, 4, 4, 3}, executor), Error);
     EXPECT_THROW(Gray({}, {1, 4, 4, 2}, executor), Error);

@@ -10,7 +10,7 @@ namespace {
 using HeatmapTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(HeatmapTest);
 
-TEST_P(HeatmapTest, EqualsTheFormula) {
+TEST_P(HeatmapTest, MatchesTheFormula) {
     for (const int channels : {3, 1})
         kit::check_filter(GetParam(), {.info = heatmap_info(),
                                        .values = {},
@@ -21,7 +21,7 @@ TEST_P(HeatmapTest, EqualsTheFormula) {
 }
 
 // Tests every possible sum of differences in a row of 766 pixels.
-TEST(Heatmap, EqualsTheFormulaForEverySum) {
+TEST(Heatmap, MatchesTheFormulaForEverySum) {
     const Shape shape{1, 1, max_heat + 1, 3};
     HostImage in(shape), previous(shape), out(shape), want(shape);
     for (int sum = 0; sum <= max_heat; ++sum)
@@ -42,7 +42,7 @@ TEST(Heatmap, EqualsTheFormulaForEverySum) {
     EXPECT_EQ(heatmap_table()[max_heat], pixel_of(0, 0, 255));
 }
 
-TEST(Heatmap, RejectsWrongShapes) {
+TEST(Heatmap, RejectsInvalidShapes) {
     auto& executor = kit::executor(Backend::cpu);
     EXPECT_THROW(Heatmap({1, 4, 4, 2}, executor), Error);
     Heatmap heatmap({1, 4, 4, 1}, executor);

@@ -277,7 +277,7 @@ Mean::Mean(MeanParameters parameters, const Shape& shape, Executor& executor)
 FilterInfo mean_info() {
     return {
         .name = "mean",
-        .summary = "box blur: mean of the pixels around each one; removes noise",
+        .summary = "box blur: mean of each pixel's neighbourhood; removes noise",
         .parameters = mean_fields().infos(),
         .examples = {"mean=7", "mean=3:border=zero"},
         .output_shape = [](const ParameterValues&, const Shape& shape) { return shape; },

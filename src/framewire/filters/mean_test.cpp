@@ -30,7 +30,7 @@ std::vector<Shape> few_shapes(int channels) {
             {2, 523, 7, channels}};
 }
 
-TEST_P(MeanTest, EveryShapeEqualsTheFormula) {
+TEST_P(MeanTest, MatchesTheFormulaForEveryShape) {
     int turn = 0;
     for (const int size : {3, 5, 21})
         for (const int channels : kit::channel_counts(turn++)) check_size(GetParam(), size, channels, borders[0]);
@@ -44,7 +44,7 @@ void check_border(Backend backend, kit::NamedBorder border) {
 }
 FRAMEWIRE_TEST_EVERY_BORDER(MeanTest, check_border)
 
-TEST_P(MeanTest, EverySizeEqualsTheFormula) {
+TEST_P(MeanTest, MatchesTheFormulaForEverySize) {
     for (int size = 1; size <= 255; size += kit::brief() ? 61 : 1)
         check_size(GetParam(), size, 3, borders[size % 3], {{1, 19, 83, 3}});
 }
@@ -74,7 +74,7 @@ TEST(Mean, RejectsInvalidSizesAndShapes) {
     for (const int size : {-1, 0, 256}) {
         try {
             Mean({.size = size}, {1, 4, 4, 3}, executor);
-            ADD_FAILURE() << "size " << size << " was taken";
+            ADD_FAILURE() << "size " << size << " was accepted";
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ErrorCode::usage);
             EXPECT_EQ(error.what(), "mean: size '" + std::to_string(size) +

@@ -13,7 +13,7 @@ const ParameterFields<MedianParameters>& median_fields() {
     using P = MedianParameters;
     static const ParameterFields<P> fields = {
         parameter_field(&P::size, {.name = "size",
-                                   .help = "side of the square around each pixel",
+                                   .help = "side of the square around each pixel, in pixels",
                                    .minimum = 1,
                                    .maximum = max_median_size,
                                    .odd_only = true}),
@@ -37,7 +37,7 @@ Median::Median(MedianParameters parameters, const Shape& shape, Executor& execut
 FilterInfo median_info() {
     return {
         .name = "median",
-        .summary = "median of the pixels around each one: removes noise, keeps edges",
+        .summary = "median of each pixel's neighbourhood: removes noise, keeps edges",
         .parameters = median_fields().infos(),
         .examples = {"median=5", "median=3:border=replicate"},
         .output_shape = [](const ParameterValues&, const Shape& shape) { return shape; },

@@ -20,7 +20,7 @@ constexpr cuda::SharedMemory of(int block_kib, int multiprocessor_kib) {
 constexpr auto least = of(48, 48);  // shared memory that a block has without opting in to more
 constexpr auto sm_75 = of(64, 64), sm_80 = of(163, 164), sm_86 = of(99, 100), sm_90 = of(227, 228);
 
-TEST(MedianHistogramBlocks, FitsEveryGpu) {
+TEST(MedianHistogramBlocks, FitEveryGpu) {
     for (const auto& memory : {least, sm_75, sm_86, sm_80, sm_90})
         for (int size = 3; size <= max_median_size; size += 2)
             for (const int width : {1, 5, 97, 640, 1920, 7681})
@@ -44,16 +44,16 @@ TEST(MedianHistogramBlocks, FitsEveryGpu) {
                     ASSERT_LE(blocks->windows * MedianHistogramBlocks::threads_per_window, blocks->threads);
                     ASSERT_LE(columns, blocks->threads * MedianHistogramBlocks::columns_per_thread);
                     ASSERT_GT(blocks->windows, 0);
-                    ASSERT_EQ(blocks->windows % 2, 0) << "half a warp has no window";
+                    ASSERT_EQ(blocks->windows % 2, 0) << "half a warp would have no window";
                     ASSERT_GT(blocks->window_px, 0);
                     ASSERT_EQ(blocks->window_px % MedianHistogramBlocks::step_px, 0);
                     ASSERT_GE(blocks->strips * blocks->strip_px(), width);
-                    ASSERT_LT((blocks->strips - 1) * blocks->strip_px(), width) << "a strip of nothing";
+                    ASSERT_LT((blocks->strips - 1) * blocks->strip_px(), width) << "an empty strip";
                     ASSERT_GT(blocks->rows, 0);
                 }
 }
 
-TEST(MedianHistogramBlocks, MatchesTheDivisionMeasuredOnAnH200) {
+TEST(MedianHistogramBlocks, ChoosesTheSizesMeasuredOnAnH200) {
     struct Case {
         int size;
         std::array<int, 6> blocks;
@@ -85,7 +85,7 @@ TEST(MedianHistogramBlocks, ReportsSizesThatDoNotFit) {
 class MedianWithLittleMemory : public kit::BackendTest {};
 INSTANTIATE_TEST_SUITE_P(Backends, MedianWithLittleMemory, testing::Values(Backend::cuda), kit::backend_name);
 
-TEST_P(MedianWithLittleMemory, EqualsTheCpu) {
+TEST_P(MedianWithLittleMemory, MatchesTheCpu) {
     for (const auto& memory : {sm_75, sm_86, sm_80}) {
         Executor small(BackendChoice::cuda);
         small.limit_shared_memory(memory);

@@ -27,7 +27,7 @@ std::vector<Shape> few_shapes(int channels) {
         {1, 1, 1, channels}, {1, 3, 5, channels}, {2, 17, 15, channels}, {1, 1, 70, channels}, {1, 19, 101, channels}};
 }
 
-TEST_P(MedianTest, EveryShapeEqualsTheDefinition) {
+TEST_P(MedianTest, MatchesTheReferenceForEveryShape) {
     for (const int channels : {3, 1}) check_size(GetParam(), 3, channels, borders[0]);
 }
 
@@ -39,7 +39,7 @@ void check_border(Backend backend, kit::NamedBorder border) {
 }
 FRAMEWIRE_TEST_EVERY_BORDER(MedianTest, check_border)
 
-TEST_P(MedianTest, LargeSizesEqualTheDefinition) {
+TEST_P(MedianTest, MatchesTheReferenceForLargeSizes) {
     for (const auto& border : borders)
         for (const int size : {23, 31, 51, 101}) check_size(GetParam(), size, 3, border, {{1, 3, 5, 3}, {2, 9, 40, 3}});
     // These images have several windows, strips and bands of the sliding histograms.
@@ -50,12 +50,12 @@ TEST_P(MedianTest, LargeSizesEqualTheDefinition) {
 
 ParameterValues values_of(const char* size) { return with_defaults(median_info(), {{"size", size}}); }
 
-TEST(Median, RejectsSizesWithoutMiddle) {
+TEST(Median, RejectsInvalidSizes) {
     auto& executor = kit::executor(Backend::cpu);
     for (const auto* size : {"-1", "0", "2", "4", "254", "256", "257"}) {
         try {
             median_info().make(values_of(size), {1, 4, 4, 3}, executor);
-            ADD_FAILURE() << "size " << size << " was taken";
+            ADD_FAILURE() << "size " << size << " was accepted";
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ErrorCode::usage);
             EXPECT_NE(std::string(error.what()).find("; allowed: an odd whole number from 1 to 255"), std::string::npos)
@@ -64,7 +64,7 @@ TEST(Median, RejectsSizesWithoutMiddle) {
     }
 }
 
-TEST(Median, RejectsWrongShapes) {
+TEST(Median, RejectsInvalidShapes) {
     auto& executor = kit::executor(Backend::cpu);
     EXPECT_THROW(Median({}, {1, 4, 4, 2}, executor), Error);
     EXPECT_THROW(Median({}, {1, 0, 4, 3}, executor), Error);
@@ -73,7 +73,7 @@ TEST(Median, RejectsWrongShapes) {
     EXPECT_THROW(median.run(FilterImages<MemorySpace::host>{in.view(), {}, narrow.view()}), Error);
 }
 
-TEST(Median, AsksForOddSizes) {
+TEST(Median, DeclaresThatSizesAreOdd) {
     const auto info = median_info();
     EXPECT_EQ(info.parameters.front().name, "size");
     EXPECT_TRUE(info.parameters.front().odd_only);

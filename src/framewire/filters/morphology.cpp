@@ -681,11 +681,11 @@ FilterInfo close_info() {
 }
 
 FilterInfo dilate_info() {
-    return info("dilate", "dilate=7:shape=rect", "maximum of the pixels around each one", MorphologyOperation::dilate);
+    return info("dilate", "dilate=7:shape=rect", "maximum of each pixel's neighbourhood", MorphologyOperation::dilate);
 }
 
 FilterInfo erode_info() {
-    return info("erode", "erode=7", "minimum of the pixels around each one", MorphologyOperation::erode);
+    return info("erode", "erode=7", "minimum of each pixel's neighbourhood", MorphologyOperation::erode);
 }
 
 FilterInfo open_info() {
@@ -695,7 +695,8 @@ FilterInfo open_info() {
 
 MorphologyOperation parse_morphology_operation(std::string_view text) {
     if (const auto* operation = value_named(morphology_names, text)) return *operation;
-    fail(ErrorCode::usage, "morphology '{}'; allowed: {}", text, fmt::join(names_of(morphology_names), ", "));
+    fail(ErrorCode::usage, "unknown morphology operation '{}'; allowed: {}", text,
+         fmt::join(names_of(morphology_names), ", "));
 }
 
 // Returns the phases. Closing and opening are compositions of dilation and erosion (Serra, Image Analysis and
@@ -710,7 +711,7 @@ MorphologyPhases phases_of(MorphologyOperation operation) {
         case MorphologyOperation::close: return {{dilate, erode}, 2};
         case MorphologyOperation::close_open: return {{dilate, erode, erode, dilate}, 4};
     }
-    fail(ErrorCode::internal, "an unknown morphology operation");
+    fail(ErrorCode::internal, "unknown morphology operation");
 }
 
 StructuringElement::StructuringElement(ElementShape shape, int diameter) : diameter_(diameter) {

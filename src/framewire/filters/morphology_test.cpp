@@ -34,21 +34,21 @@ void check(Backend backend, const std::pair<FilterInfo, MorphologyOperation>& fi
          .shapes = std::move(shapes)});
 }
 
-TEST_P(MorphologyTest, EveryShapeEqualsTheDefinition) {
+TEST_P(MorphologyTest, MatchesTheReferenceForEveryShape) {
     for (const auto& filter : filters)
         for (const int channels : {3, 1}) check(GetParam(), filter, 5, element_shapes[0], channels);
 }
 
 // Squares have separate code, and so have squares of three. Along rows, a size takes an even or an odd number of
 // passes.
-TEST_P(MorphologyTest, SquaresEqualTheDefinitionInEveryShape) {
+TEST_P(MorphologyTest, SquaresMatchTheReferenceForEveryShape) {
     int turn = 0;
     for (const int size : {3, 5, 9, 21})
         for (const int which : {0, 1})
             check(GetParam(), filters[which], size, element_shapes[2], turn++ % 3 == 0 ? 1 : 3);
 }
 
-TEST_P(MorphologyTest, EveryElementEqualsTheDefinition) {
+TEST_P(MorphologyTest, MatchesTheReferenceForEveryElement) {
     for (int size = 1; size <= max_element_px; size += kit::brief() ? 12 : 2)
         for (const int which : {0, 1, 2}) {
             const int channels = (size / 2 + which) % 2 ? 3 : 1;
@@ -58,7 +58,7 @@ TEST_P(MorphologyTest, EveryElementEqualsTheDefinition) {
 }
 
 // Tests images of several tiles, strips and bands.
-TEST_P(MorphologyTest, LargeImagesEqualTheDefinition) {
+TEST_P(MorphologyTest, MatchesTheReferenceForLargeImages) {
     for (const int channels : {3, 1}) {
         check(GetParam(), filters[2], 15, element_shapes[0], channels, {{1, 139, 1111, channels}});
         check(GetParam(), filters[1], 63, element_shapes[0], channels, {{2, 71, 301, channels}});

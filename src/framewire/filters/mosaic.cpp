@@ -336,8 +336,8 @@ void Mosaic::begin_rows() {
 }
 
 void Mosaic::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) {
-    validate_rows(in, shape_, "mosaic's rows");
-    validate_rows(out, shape_, "mosaic's resulting rows");
+    validate_rows(in, shape_, "mosaic's input rows");
+    validate_rows(out, shape_, "mosaic's output rows");
     const auto grid = whole_grid();
     std::uint64_t totals[max_channels] = {};
     fill_rows_of_cells(grid, out.range().begin / grid.cell_px, divide_up(out.range().end, grid.cell_px), in, out,
@@ -364,7 +364,7 @@ Zone cut_to(const Shape& shape, const Zone& zone) {
         fail(ErrorCode::usage, "mosaic's zone {},{},{},{} is empty or has a negative position", zone.x, zone.y,
              zone.width, zone.height);
     if (zone.x >= shape.width || zone.y >= shape.height)
-        fail(ErrorCode::usage, "mosaic's zone {},{},{},{} lies outside the image of {}x{}", zone.x, zone.y, zone.width,
+        fail(ErrorCode::usage, "mosaic's zone {},{},{},{} is outside the {}x{} image", zone.x, zone.y, zone.width,
              zone.height, shape.width, shape.height);
     return {zone.x, zone.y, std::min(zone.width, shape.width - zone.x), std::min(zone.height, shape.height - zone.y)};
 }
@@ -373,12 +373,12 @@ const ParameterFields<MosaicParameters>& mosaic_fields() {
     using P = MosaicParameters;
     static const ParameterFields<P> fields = {
         parameter_field(&P::cell_px, {.name = "cell",
-                                      .help = "side of a cell in pixels; larger than the image makes one cell",
+                                      .help = "side of a cell in pixels; a cell larger than the image covers all of it",
                                       .minimum = 1,
                                       .maximum = max_mosaic_cell_px}),
         {{.name = "zone",
-          .help = "apply only to this rectangle, quoted x,y,w,h in pixels: zone='0,0,64,64'; cells start at its "
-                  "corner; up to 64 zones",
+          .help = "apply only to this rectangle, given as x,y,w,h in pixels and quoted: zone='0,0,64,64'; cells start "
+                  "at its corner; up to 64 zones",
           .type = ParameterInfo::Type::text,
           .repeatable = true},
          [](const P&) { return std::string(); },
@@ -412,8 +412,8 @@ Zone parse_zone(std::string_view text) {
         const int least = index < 2 ? 0 : 1;
         if (!is_number || !ended_well || numbers[index] < least)
             fail(ErrorCode::usage,
-                 "zone '{}' is not x,y,w,h: four whole numbers, x and y at least 0, w and h at least 1; quoted in a "
-                 "chain: zone='0,0,64,64'",
+                 "zone '{}' is not x,y,w,h: four whole numbers, x and y at least 0, w and h at least 1; in a chain it "
+                 "must be quoted: zone='0,0,64,64'",
                  text);
         if (!last) rest.remove_prefix(1);
     }

@@ -17,13 +17,13 @@ auto reference(int cell_px) {
 }
 
 // Tests one cell size of each kind: a copy; many cells, few cells or one cell per thread's 16 pixels; large cells.
-TEST_P(MosaicTest, EqualsTheFormula) {
+TEST_P(MosaicTest, MatchesTheFormula) {
     for (const auto* cell : {"1", "2", "7", "16", "32", "129"})
         kit::check_filter(GetParam(),
                           {.info = mosaic_info(), .values = {{"cell", cell}}, .reference = reference(std::stoi(cell))});
 }
 
-TEST_P(MosaicTest, GrayEqualsTheFormula) {
+TEST_P(MosaicTest, GrayMatchesTheFormula) {
     for (const auto* cell : {"1", "5", "31", "200"})
         kit::check_filter(GetParam(), {.info = mosaic_info(),
                                        .values = {{"cell", cell}},
@@ -70,7 +70,7 @@ void check(Backend backend, const MosaicParameters& parameters, const Shape& sha
     }
 }
 
-TEST_P(MosaicTest, HandlesEveryCellUpToOneLargerThanTheImage) {
+TEST_P(MosaicTest, HandlesCellsSmallerAndLargerThanTheImage) {
     for (int cell = 1; cell <= 300; cell += kit::brief() ? 37 : cell < 40 ? 1 : 7)
         check(GetParam(), {.cell_px = cell}, {2, 270, 290, 3});
     for (const int cell : {63, 64, 65, 96, 127, 128, 129, 255, 256, 4096}) {
@@ -81,11 +81,11 @@ TEST_P(MosaicTest, HandlesEveryCellUpToOneLargerThanTheImage) {
 }
 
 // Twice the sum of the largest cell does not fit 32 bits.
-TEST_P(MosaicTest, HandlesTheLargestCellOfWhite) {
+TEST_P(MosaicTest, DoesNotOverflowInTheLargestWhiteCell) {
     check(GetParam(), {.cell_px = 4096}, {1, 4200, 4100, 1}, {}, kit::Fill::full);
 }
 
-TEST_P(MosaicTest, CoversOnlyTheZones) {
+TEST_P(MosaicTest, ChangesOnlyTheZones) {
     const Shape shape{2, 200, 333, 3};
     check(GetParam(), {.cell_px = 8, .zones = {{5, 7, 50, 41}}}, shape);
     check(GetParam(), {.cell_px = 16, .zones = {{16, 16, 64, 64}}}, {1, 128, 160, 3});
@@ -98,7 +98,7 @@ TEST_P(MosaicTest, CoversOnlyTheZones) {
     check(GetParam(), {.cell_px = 9, .zones = {{332, 199, 1000, 1000}}}, shape.with_channels(1));
 }
 
-TEST(Mosaic, ReportsTheMeanColourByName) {
+TEST(Mosaic, ReportsTheMeanOfEachChannel) {
     const Shape shape{1, 1, 2, 3};
     HostImage in(shape), out(shape);
     const std::uint8_t pixels[] = {10, 20, 30, 11, 40, 31};

@@ -145,10 +145,11 @@ const ParameterFields<NoiseParameters>& noise_fields() {
     static const ParameterFields<P> fields = {
         parameter_field(
             &P::threshold,
-            {.name = "threshold", .help = "a pixel is shown if any channel differs by more", .maximum = 255}),
+            {.name = "threshold", .help = "a pixel is shown if any channel differs by more than this", .maximum = 255}),
         parameter_field(
             &P::mode, noise_mode_names,
-            {.name = "mode", .help = "mask: pure red on black; overlay: the red channel set to 255 over the frame"}),
+            {.name = "mode",
+             .help = "mask: pure red on black; overlay: the frame with the red channel of these pixels set to 255"}),
         parameter_field(&P::base, noise_base_names,
                         {.name = "base", .help = "background of the overlay: the current or the previous frame"}),
     };

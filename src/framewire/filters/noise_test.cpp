@@ -14,7 +14,7 @@ namespace {
 using NoiseTest = kit::BackendTest;
 FRAMEWIRE_ON_EVERY_BACKEND(NoiseTest);
 
-TEST_P(NoiseTest, EqualsTheFormula) {
+TEST_P(NoiseTest, MatchesTheFormula) {
     for (const auto mode : {NoiseMode::mask, NoiseMode::overlay})
         for (const int channels : {3, 1})
             for (const int threshold : {20, 100}) {
@@ -30,7 +30,7 @@ TEST_P(NoiseTest, EqualsTheFormula) {
 }
 
 // As in the report, red is drawn over the previous frame.
-TEST_P(NoiseTest, OverlayOnThePreviousFrameEqualsTheFormula) {
+TEST_P(NoiseTest, OverlayOnThePreviousFrameMatchesTheFormula) {
     for (const int channels : {3, 1})
         kit::check_filter(GetParam(), {.info = noise_info(),
                                        .values = {{"threshold", "100"}, {"mode", "overlay"}, {"base", "previous"}},
@@ -42,7 +42,7 @@ TEST_P(NoiseTest, OverlayOnThePreviousFrameEqualsTheFormula) {
 }
 
 // Tests every pair of values, at thresholds near which sums and comparisons could wrap around.
-TEST_P(NoiseTest, EqualsTheFormulaForEveryDifference) {
+TEST_P(NoiseTest, MatchesTheFormulaForEveryDifference) {
     const Shape shape{1, 256, 256, 1};
     kit::GuardedImage in(shape, {}), previous(shape, {}), out(shape.with_channels(3), {});
     for (int y = 0; y < 256; ++y)
@@ -111,7 +111,7 @@ void run_from_changes(const NoiseFromChanges& noise, Executor& executor, const C
     }
 }
 
-TEST_P(NoiseTest, ResultFromChangesEqualsThatFromFrames) {
+TEST_P(NoiseTest, ChangesAndFramesGiveTheSameResult) {
     auto& executor = kit::executor(GetParam());
     for (const int channels : {3, 1})
         for (const auto& shape : {Shape{1, 1, 1, channels}, Shape{3, 37, 53, channels}, Shape{2, 240, 320, channels}})

@@ -31,7 +31,7 @@ inline void opencv_morphology(MorphologyOperation operation, const cv::Mat& in, 
             cv::morphologyEx(out, out, cv::MORPH_OPEN, kernel);
             return;
     }
-    fail(ErrorCode::internal, "an unknown morphology operation");
+    fail(ErrorCode::internal, "unknown morphology operation");
 }
 
 }  // namespace framewire

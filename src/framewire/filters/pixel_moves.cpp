@@ -150,8 +150,8 @@ RowRange PixelMoves::rows_needed(const RowRange& made) const {
 }
 
 void PixelMoves::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const {
-    validate_rows(in, from_, "the image's rows");
-    validate_rows(out, to_, "the result's rows");
+    validate_rows(in, from_, "the input rows");
+    validate_rows(out, to_, "the output rows");
     const MovedRow moved{map_, from_, to_, outside_row_.data()};
     for (int y = out.range().begin; y < out.range().end; ++y)
         moved.write(

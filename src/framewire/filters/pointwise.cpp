@@ -170,9 +170,9 @@ std::optional<GrayWeights> PointwisePass::gray_needed() const {
 void PointwisePass::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) {
     const bool gray = in.view.shape().channels == 1 && gray_needed();
     const int in_channels = gray ? 1 : shapes_.front().channels;
-    validate_rows(in, shapes_.front().with_channels(in_channels), "the pass's rows");
+    validate_rows(in, shapes_.front().with_channels(in_channels), "the pass's input rows");
     const bool narrow = out.view.shape().channels == 1 && gives_equal_channels();
-    validate_rows(out, shapes_.back().with_channels(narrow ? 1 : shapes_.back().channels), "the pass's resulting rows");
+    validate_rows(out, shapes_.back().with_channels(narrow ? 1 : shapes_.back().channels), "the pass's output rows");
     const auto narrow_from = narrow ? first_equal_op() : ops_.size();
     std::uint8_t between[2][3 * stretch_px];
     for (int y = out.range().begin; y < out.range().end; ++y)

@@ -324,7 +324,7 @@ Turn turn_by(double degrees) {
 Shape rotated(const RotateParameters& parameters, const Shape& shape) {
     validate(shape, "rotate's image");
     if (!(std::abs(parameters.degrees) <= 360))
-        fail(ErrorCode::usage, "rotate by {} degrees; allowed: -360 to 360", parameters.degrees);
+        fail(ErrorCode::usage, "rotate's angle is {} degrees; allowed: -360 to 360", parameters.degrees);
     if (!parameters.whole) return shape;
     const auto turn = turn_by(parameters.degrees);
     const double cosine = std::abs(turn.cosine), sine = std::abs(turn.sine);
@@ -407,7 +407,8 @@ FilterInfo rotate_info() {
                  .minimum = -360,
                  .maximum = 360},
                 {.name = "size",
-                 .help = "size of the result: whole fits the rotated picture; same keeps the picture's size",
+                 .help = "size of the result: whole is large enough for the rotated picture; same is the size of the "
+                         "picture",
                  .type = Type::choice,
                  .default_value = "whole",
                  .choices = {"whole", "same"}},

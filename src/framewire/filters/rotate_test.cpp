@@ -27,7 +27,7 @@ void check_quarters(Backend backend, const char* angle, int quarters, int channe
                                 .shapes = std::move(shapes)});
 }
 
-TEST_P(RotateTest, RightAnglesMovePixels) {
+TEST_P(RotateTest, RightAnglesOnlyMovePixels) {
     check_quarters(GetParam(), "90", 1, 3);
     check_quarters(GetParam(), "270", 3, 1);
     for (const auto& [angle, quarters] : {std::pair{"90", 1}, {"180", 2}, {"270", 3}, {"-90", 3}})
@@ -65,12 +65,12 @@ void check(Backend backend, const char* angle, const char* size, int channels, b
                                 .shapes = std::move(shapes)});
 }
 
-TEST_P(RotateTest, EveryShapeEqualsTheFixedPointFormula) {
+TEST_P(RotateTest, MatchesTheFixedPointFormulaForEveryShape) {
     check(GetParam(), "17", "whole", 3, false);
     check(GetParam(), "-100.5", "same", 1, false);
 }
 
-TEST_P(RotateTest, EveryAngleEqualsTheFixedPointFormula) {
+TEST_P(RotateTest, MatchesTheFixedPointFormulaForManyAngles) {
     for (int degrees = -350; degrees <= 360; degrees += 35)
         for (const auto* size : {"whole", "same"}) {
             const int channels = degrees % 2 ? 3 : 1;
@@ -82,12 +82,12 @@ TEST_P(RotateTest, EveryAngleEqualsTheFixedPointFormula) {
 }
 
 // Weights of 8 bits have errors of up to 2^-9 along either axis, for differences of up to 255.
-TEST_P(RotateTest, StaysWithinTwoOfTheFormulaInDoubles) {
+TEST_P(RotateTest, DiffersFromTheFormulaByAtMostTwo) {
     for (const auto* angle : {"3", "45", "123.4", "-60"})
         for (const auto* size : {"whole", "same"}) check(GetParam(), angle, size, 3, true, {{1, 57, 83, 3}});
 }
 
-TEST(Rotate, ResultsHoldTheWholeImageOrKeepItsSize) {
+TEST(Rotate, ResultFitsTheWholeImageOrKeepsItsSize) {
     const auto info = rotate_info();
     const auto size = [&](const char* angle, const char* of) {
         const auto shape = info.output_shape(with_defaults(info, {{"angle", angle}, {"size", of}}), {1, 300, 400, 3});

@@ -262,8 +262,8 @@ RowRange Scale::rows_needed(const RowRange& made) const {
 }
 
 void Scale::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const {
-    validate_rows(in, from_, "scale's rows");
-    validate_rows(out, to_, "scale's resulting rows");
+    validate_rows(in, from_, "scale's input rows");
+    validate_rows(out, to_, "scale's output rows");
     make_rows(in, out);
 }
 
@@ -599,12 +599,12 @@ ScaleParameters scale_parameters(const ParameterValues& values, const Shape& sha
     const auto side = [&](const char* name, int whole) {
         const int value = measure(values.text(name), name, whole, names);
         if (value < -most_multiple)
-            fail(ErrorCode::usage, "{} '{}' is {}; allowed: sizes, 0 and -1 to -{}", name, values.text(name), value,
+            fail(ErrorCode::usage, "{} '{}' is {}; allowed: a size, 0, or -1 to -{}", name, values.text(name), value,
                  most_multiple);
         return value == 0 ? whole : value;
     };
     int width = side("w", shape.width), height = side("h", shape.height);
-    if (width < 0 && height < 0) fail(ErrorCode::usage, "w and h both follow the other; give at least one of them");
+    if (width < 0 && height < 0) fail(ErrorCode::usage, "w and h each depend on the other; set at least one of them");
     if (width < 0) width = in_ratio(width, height, shape.height, shape.width);
     if (height < 0) height = in_ratio(height, width, shape.width, shape.height);
     return {width, height, method_from(values)};
@@ -645,7 +645,7 @@ FilterInfo scale_info() {
         .parameters =
             {
                 {.name = "w",
-                 .help = "width: pixels (640), percentage of the image (50%) or expression of iw and ih (iw/2); -1 "
+                 .help = "width: pixels (640), percentage of the image (50%) or expression with iw and ih (iw/2); -1 "
                          "keeps the aspect ratio, -2 also makes it even, 0 keeps the width",
                  .type = Type::text,
                  .default_value = "-1"},

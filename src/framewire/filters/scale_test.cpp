@@ -46,12 +46,12 @@ std::vector<Shape> few_shapes(int channels) {
     return {{1, 1, 1, channels}, {2, 3, 5, channels}, {1, 37, 101, channels}, {1, 131, 9, channels}};
 }
 
-TEST_P(ScaleTest, EveryShapeEqualsTheFixedPointFormula) {
+TEST_P(ScaleTest, MatchesTheFixedPointFormulaForEveryShape) {
     check(GetParam(), methods[2], "(iw+1)/2", "ih*2/3+1", 3);
     check(GetParam(), methods[2], "iw*3/4+1", "ih*2", 1);
 }
 
-TEST_P(ScaleTest, EveryMethodEqualsTheFixedPointFormula) {
+TEST_P(ScaleTest, MatchesTheFixedPointFormulaForEveryMethod) {
     for (const auto& method : methods)
         for (const int channels : {3, 1}) {
             check(GetParam(), method, "iw", "ih", channels, few_shapes(channels));
@@ -62,7 +62,7 @@ TEST_P(ScaleTest, EveryMethodEqualsTheFixedPointFormula) {
 }
 
 // Tests windows that contain the whole image, and many pixels that share one source pixel.
-TEST_P(ScaleTest, ExtremeSizesEqualTheFixedPointFormula) {
+TEST_P(ScaleTest, MatchesTheFixedPointFormulaForExtremeSizes) {
     for (const auto& method : methods)
         for (const int channels : {3, 1}) {
             check(GetParam(), method, "1", "1", channels, {{1, 100, 333, channels}, {1, 1, 2, channels}});
@@ -73,7 +73,7 @@ TEST_P(ScaleTest, ExtremeSizesEqualTheFixedPointFormula) {
 
 // Tests several tiles of 1024 pixels with a partial last one, and scale factors near the limit at which neighbours are
 // too far apart for blocks of four.
-TEST_P(ScaleTest, WideImagesEqualTheFixedPointFormula) {
+TEST_P(ScaleTest, MatchesTheFixedPointFormulaForWideImages) {
     for (const auto& method : methods)
         for (const int channels : {3, 1}) {
             check(GetParam(), method, "iw/2", "ih/2", channels, {{1, 20, 2050, channels}, {1, 9, 4097, channels}});
@@ -83,13 +83,13 @@ TEST_P(ScaleTest, WideImagesEqualTheFixedPointFormula) {
         }
 }
 
-TEST_P(ScaleTest, StaysWithinOneOfTheFormulaInDoubles) {
+TEST_P(ScaleTest, DiffersFromTheFormulaByAtMostOne) {
     for (const auto& method : methods)
         for (const auto& [w, h] : {std::pair{"iw*2/3", "ih/2"}, {"iw*2", "ih*3/2"}, {"iw/7", "ih/9"}})
             check(GetParam(), method, w, h, 3, {{1, 67, 91, 3}}, scale_formula, 1);
 }
 
-TEST(ScaleAxis, WeightsSumToOneAndStayInside) {
+TEST(ScaleAxis, WeightsSumToOneAndStayInsideTheImage) {
     for (const auto& method : methods)
         for (const auto& [from, to] :
              {std::pair{1, 1}, {1, 9}, {9, 1}, {16, 16}, {640, 427}, {427, 640}, {1000, 3}, {16384, 7}})
@@ -135,7 +135,7 @@ TEST(ScaleAxis, MatchesKnownWeights) {
 }
 
 // Chroma is sited on the left pixel, in a plane of half the width, so its center is a quarter of a sample to the left.
-TEST(ScaleAxis, MatchesKnownWeightsOfShiftedSamples) {
+TEST(ScaleAxis, MatchesKnownWeightsForShiftedSamples) {
     const ScaleGrid left(8, 4, 16, 8, -1, -1);
     const auto between = exact_scale_taps(ScaleMethod::bilinear, {8, 8, 1, 1, 0, -1}, 3);  // a quarter before sample 3
     ASSERT_EQ(between.first, 2);
@@ -169,7 +169,7 @@ TEST(ScaleAxis, ShrinkingDoesNotAlias) {
     }
 }
 
-TEST(Scale, OneSideFollowsFromTheOther) {
+TEST(Scale, DerivesOneSideFromTheOther) {
     const auto info = scale_info();
     const auto size = [&](std::initializer_list<std::pair<std::string, std::string>> values, int width, int height) {
         const auto shape = info.output_shape(with_defaults(info, values), {2, height, width, 3});
@@ -199,9 +199,9 @@ TEST(Scale, RejectsInvalidSizes) {
         }
         return std::string("taken");
     };
-    EXPECT_EQ(refusal({}), "w and h both follow the other; give at least one of them");
+    EXPECT_EQ(refusal({}), "w and h each depend on the other; set at least one of them");
     EXPECT_EQ(refusal({{"w", "16385"}}), "scale's result is 16385x12289; allowed: sides of 1 to 16384 pixels");
-    EXPECT_EQ(refusal({{"w", "-257"}, {"h", "5"}}), "w '-257' is -257; allowed: sizes, 0 and -1 to -256");
+    EXPECT_EQ(refusal({{"w", "-257"}, {"h", "5"}}), "w '-257' is -257; allowed: a size, 0, or -1 to -256");
     EXPECT_NE(refusal({{"w", "1000000000"}}), "taken");
     EXPECT_NE(refusal({{"w", "1"}, {"h", "99999999"}}), "taken");
     EXPECT_EQ(refusal({{"w", "half"}}).find("w 'half'"), 0u);

@@ -170,8 +170,8 @@ std::optional<ImageArea> Text::changed_area() const {
 }
 
 void Text::run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const {
-    validate_rows(in, shape_, "text's rows");
-    validate_rows(out, shape_, "text's resulting rows");
+    validate_rows(in, shape_, "text's input rows");
+    validate_rows(out, shape_, "text's output rows");
     for (int y = out.range().begin; y < out.range().end; ++y) {
         std::memcpy(out.row(y), in.row(y), static_cast<std::size_t>(shape_.row_bytes()));
         draw_row(y, out.row(y));
@@ -324,7 +324,7 @@ TextTemplate::TextTemplate(std::string_view text) {
             // A token, up to its closing brace.
             const auto close = text.find('}');
             if (close == text.npos)
-                fail(ErrorCode::usage, "the text has a '{{' without a '}}'; tokens are {}, and '\\{{' is a brace",
+                fail(ErrorCode::usage, "the text has a '{{' without a '}}'; tokens are {}; write '\\{{' for a brace",
                      token_list);
             const auto name = text.substr(1, close - 1);
             if (const auto colon = name.find(':'); name.substr(0, colon) == clock_name) {
@@ -335,7 +335,7 @@ TextTemplate::TextTemplate(std::string_view text) {
             }
             const auto token = token_from(name);
             if (!token)
-                fail(ErrorCode::usage, "unknown token '{{{}}}'; tokens are {}, and '\\{{' is a brace", name,
+                fail(ErrorCode::usage, "unknown token '{{{}}}'; tokens are {}; write '\\{{' for a brace", name,
                      token_list);
             parts_.push_back(*token);
             has_tokens_ = true;
@@ -383,7 +383,7 @@ std::size_t TextTemplate::add_clock(std::string_view format) {
         }
         const auto most = format.empty() ? 0 : most_characters_of(format.front());
         if (most == 0)
-            fail(ErrorCode::usage, "the clock has '%{}'; allowed: {}",
+            fail(ErrorCode::usage, "the clock format has '%{}'; allowed: {}",
                  format.substr(0, format.empty() ? 0 : first_character(format).bytes), conversion_list);
         parts_.push_back(ClockPart{format.front()});
         most_characters += most;
@@ -498,7 +498,7 @@ const ParameterFields<TextParameters>& text_fields() {
             &P::size_px,
             {.name = "size", .help = "font size in pixels", .minimum = min_size_px, .maximum = max_size_px}),
         {{.name = "color",
-          .help = "#rrggbb or a name; a following @0.5 makes it half transparent",
+          .help = "colour of the text: #rrggbb or a name; append @0.5 to make it half transparent",
           .type = ParameterInfo::Type::text},
          [](const P& all) { return to_string(all.color); },
          [](P& all, const std::string& text) { all.color = parse_color(text, "color"); }},
@@ -627,7 +627,7 @@ FontFile find_font(const std::string& wanted) {
     const Config config(FcInitLoadConfigAndFonts(), &FcConfigDestroy);
     const auto* name = wanted.empty() ? "sans" : wanted.c_str();
     const Pattern pattern(FcNameParse(reinterpret_cast<const FcChar8*>(name)), &FcPatternDestroy);
-    if (!pattern) fail(ErrorCode::usage, "'{}' is not the name of a font family", wanted);
+    if (!pattern) fail(ErrorCode::usage, "'{}' is not a font family name", wanted);
     const char* asked_family = text_of(pattern, FC_FAMILY, 0);
     const std::string family = asked_family ? asked_family : "";
     FcPatternAddBool(pattern.get(), FC_OUTLINE, FcTrue);
@@ -638,8 +638,8 @@ FontFile find_font(const std::string& wanted) {
     const char* path = found ? text_of(found, FC_FILE, 0) : nullptr;
     if (!path)
         fail(ErrorCode::config,
-             "this machine has no fonts that fontconfig knows; install some (Debian: fonts-dejavu-core) or name a font "
-             "file");
+             "this machine has no fonts that fontconfig can find; install some (Debian: fonts-dejavu-core) or specify "
+             "a font file");
     if (!family.empty() && !is_of_family(found, family.c_str()))
         fail(ErrorCode::usage,
              "unknown font family '{}'; 'fc-list : family' lists the installed ones; the path of a font file is also "
@@ -669,7 +669,7 @@ using Face = std::unique_ptr<std::remove_pointer_t<FT_Face>, decltype(&FT_Done_F
 // Opens a FreeType library that a single atlas uses.
 Library open_library() {
     FT_Library library = nullptr;
-    if (FT_Init_FreeType(&library) != 0) fail(ErrorCode::internal, "FreeType cannot be initialized");
+    if (FT_Init_FreeType(&library) != 0) fail(ErrorCode::internal, "cannot initialize FreeType");
     return {library, &FT_Done_FreeType};
 }
 
@@ -690,7 +690,7 @@ int rounded_px(FT_Pos length) { return static_cast<int>((length + 32) >> 6); }
 // Draws one glyph and appends its coverage.
 Glyph draw(const Face& face, FT_UInt index, const FontFile& font, std::vector<std::uint8_t>& coverage) {
     if (FT_Load_Glyph(face.get(), index, FT_LOAD_RENDER | FT_LOAD_NO_BITMAP | FT_LOAD_TARGET_NORMAL) != 0)
-        fail(ErrorCode::usage, "the font '{}' is broken: its glyph {} cannot be drawn", font.path, index);
+        fail(ErrorCode::usage, "the font '{}' is damaged: glyph {} cannot be drawn", font.path, index);
     const auto& slot = *face->glyph;
     const auto& bitmap = slot.bitmap;
     const auto bytes = std::size_t{bitmap.width} * bitmap.rows;

@@ -32,9 +32,9 @@ const std::string& font() {
 
 // Skips the test if the machine lacks the font. scripts/deps.sh installs it, and the GPU bundle contains it.
 void needs_font() {
-    FRAMEWIRE_NEEDS(std::filesystem::exists(font()),
-                    "no font DejaVu Sans on this machine (Debian: fonts-dejavu-core); FRAMEWIRE_TEST_FONT can name its "
-                    "file");
+    FRAMEWIRE_NEEDS(
+        std::filesystem::exists(font()),
+        "DejaVu Sans is not installed (Debian: fonts-dejavu-core); FRAMEWIRE_TEST_FONT can be the path of its file");
 }
 
 class TextTest : public kit::BackendTest {
@@ -72,7 +72,7 @@ HostImage run_on(Text& text, const Shape& shape, Executor& executor, std::uint64
     return result;
 }
 
-TEST_P(TextTest, EqualsTheFormula) {
+TEST_P(TextTest, MatchesTheReference) {
     struct Case {
         const char *text, *size, *color, *box;
     };
@@ -132,7 +132,7 @@ TEST_P(TextTest, DrawsMoreGlyphsThanFitInOneLaunch) {
 }
 
 // Values are set faster than the GPU draws them; each picture must still show its own values.
-TEST_P(TextTest, FillsInEachFrame) {
+TEST_P(TextTest, DrawsTheValuesOfEachFrame) {
     const Shape shape{1, 60, 400, 3};
     auto& executor = kit::executor(GetParam());
     Text text({.text = "{frame} {fps} {source}", .font = font()}, shape, executor);
@@ -192,7 +192,7 @@ TEST_F(TextOnHost, DrawsTheGivenText) {
     EXPECT_GT(ink("\U00012345"), 0);
 }
 
-TEST_F(TextOnHost, PositionsLinesAndCorners) {
+TEST_F(TextOnHost, LaysOutLinesRelativeToACorner) {
     const GlyphAtlas atlas({font(), 0}, 20, U"AB");
     const Shape picture{1, 100, 200, 3};
     const int a = atlas.glyph(U'A').advance, line = atlas.line_px();
@@ -269,7 +269,7 @@ TEST(TextTemplate, FillsInTheClock) {
     for (const auto character : clock.fill({.clock_s = 1'700'000'000})) EXPECT_NE(known.find(character), known.npos);
 }
 
-TEST(TextTemplate, ReadsUtf8AndReplacesInvalidBytes) {
+TEST(TextTemplate, DecodesUtf8AndReplacesInvalidBytes) {
     const auto read = [](std::string_view text) { return std::u32string(TextTemplate(text).fill({})); };
     EXPECT_EQ(read("a\u00e9\u20ac\U0001F600"), U"aé€\U0001F600");
     constexpr auto bad = U'\uFFFD';
@@ -291,7 +291,7 @@ TEST(TextTemplate, ReadsUtf8AndReplacesInvalidBytes) {
 void expect_refused(const std::function<void()>& action, std::string_view part, ErrorCode code = ErrorCode::usage) {
     try {
         action();
-        FAIL() << "accepted, where this was expected: " << part;
+        FAIL() << "accepted; expected this error: " << part;
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), code);
         EXPECT_NE(std::string_view(error.what()).find(part), std::string_view::npos) << error.what();
@@ -301,8 +301,8 @@ void expect_refused(const std::function<void()>& action, std::string_view part, 
 TEST(TextTemplate, RejectsUnknownTokensAndFormats) {
     expect_refused([] { TextTemplate("{fpz}"); }, "unknown token '{fpz}'; tokens are {fps} {process_ms} {bandwidth}");
     expect_refused([] { TextTemplate("{fps"); }, "a '{' without a '}'");
-    expect_refused([] { TextTemplate("{clock:%Q}"); }, "the clock has '%Q'; allowed: %a %A");
-    expect_refused([] { TextTemplate("{clock:%}"); }, "the clock has '%'");
+    expect_refused([] { TextTemplate("{clock:%Q}"); }, "the clock format has '%Q'; allowed: %a %A");
+    expect_refused([] { TextTemplate("{clock:%}"); }, "the clock format has '%'");
     expect_refused([] { TextTemplate("{clocks:%H}"); }, "unknown token '{clocks:%H}'");
     expect_refused([] { TextTemplate("{clock:" + std::string(3000, 'x') + "}"); }, "too long");
     expect_refused([] { TextTemplate("a\\b"); }, "a backslash before 'b'");
@@ -314,7 +314,7 @@ TEST(TextTemplate, RejectsUnknownTokensAndFormats) {
     expect_refused([&] { TextTemplate{sources}; }, "too long");
 }
 
-TEST(TextColor, ReadsNamesNumbersAndAlpha) {
+TEST(TextColor, ParsesNamesHexValuesAndAlpha) {
     EXPECT_EQ(parse_color("#102030", "color").pixel, pixel_of(0x30, 0x20, 0x10));
     EXPECT_EQ(parse_color("#AbCdEf", "color").pixel, pixel_of(0xEF, 0xCD, 0xAB));
     EXPECT_EQ(parse_color("orange", "color").pixel, pixel_of(0, 0xA5, 0xFF));
@@ -340,7 +340,7 @@ TEST_F(TextOnHost, RejectsInvalidParameters) {
 }
 
 // On a machine without any fonts, the error message states that there are no fonts.
-TEST_F(TextOnHost, RejectsUnknownFamilies) {
+TEST_F(TextOnHost, RejectsUnknownFontFamilies) {
     try {
         Text({.font = "No Such Family"}, {1, 8, 8, 3}, executor());
         FAIL() << "accepted";
@@ -352,11 +352,11 @@ TEST_F(TextOnHost, RejectsUnknownFamilies) {
     }
 }
 
-TEST_F(TextOnHost, RejectsNonFontFiles) {
+TEST_F(TextOnHost, RejectsInvalidFontFiles) {
     const auto folder = std::filesystem::temp_directory_path() / fmt::format("framewire-text-{}", kit::seed());
     std::filesystem::create_directories(folder);
     const auto broken = folder / "broken.ttf";
-    std::ofstream(broken) << "this is no font";
+    std::ofstream(broken) << "this is not a font";
     expect_refused([&] { Text({.font = broken}, {1, 8, 8, 3}, executor()); }, "is not a font that FreeType can read");
     // A font file that is truncated anywhere is either rejected or drawn.
     std::ifstream whole_file(font(), std::ios::binary);
@@ -373,7 +373,7 @@ TEST_F(TextOnHost, RejectsNonFontFiles) {
     std::filesystem::remove_all(folder);
 }
 
-TEST(Font, ReportsAMachineWithoutFonts) {
+TEST(Font, ReportsThatNoFontsAreInstalled) {
     const auto folder = std::filesystem::temp_directory_path() / fmt::format("framewire-fonts-{}", kit::seed());
     std::filesystem::create_directories(folder);
     const auto config = folder / "fonts.conf";

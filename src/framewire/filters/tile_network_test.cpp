@@ -154,7 +154,7 @@ void expect_at_most(const TileNetwork& network, std::size_t steps, std::size_t e
     EXPECT_LE(executed, executed_steps) << "size " << network.size;
 }
 
-TEST(TileNetwork, NeedsFewSteps) {
+TEST(TileNetwork, StepCountsStayWithinLimits) {
     expect_at_most(make_tile_network(3, 1, 2, 2), 46, 46);
     expect_at_most(make_tile_network(5, 1, 4, 4), 334, 334);
     expect_at_most(make_tile_network(5, 4, 2, 4), 514, 514);
@@ -170,7 +170,7 @@ TEST(TileNetwork, NeedsFewSteps) {
 }
 
 // In straight-line code, every step must read only earlier values.
-TEST(TileNetwork, ReadsOnlyEarlierValues) {
+TEST(TileNetwork, StepsReadOnlyEarlierValues) {
     const auto network = make_tile_network(7, 4, 4, 4);
     for (std::size_t i = 0; i < network.steps.size(); ++i) {
         EXPECT_LT(network.steps[i].a, static_cast<int>(network.inputs.size() + i));

@@ -16,7 +16,7 @@ std::vector<int> indices(int begin, int end, int size, Border border) {
 
 using Indices = std::vector<int>;
 
-TEST(Border, MapsIndicesOfEachKind) {
+TEST(Border, MapsIndicesForEachKind) {
     EXPECT_EQ(indices(-5, 8, 3, Border::reflect101), (Indices{1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1}));
     EXPECT_EQ(indices(-3, 5, 2, Border::reflect101), (Indices{1, 0, 1, 0, 1, 0, 1, 0}));
     EXPECT_EQ(indices(-3, 4, 1, Border::reflect101), (Indices{0, 0, 0, 0, 0, 0, 0}));
@@ -54,7 +54,7 @@ TEST(Border, PadsAnyPartOfARow) {
     }
 }
 
-TEST(Border, ReadsEveryName) {
+TEST(Border, ParsesEveryName) {
     const auto of = [](const char* name) {
         const auto values = with_defaults(mean_info(), {{"border", name}});
         return *value_named(border_names, values.text("border"));
