@@ -409,7 +409,7 @@ void ChainSwitches::set(std::size_t number, bool on) {
         fail(ErrorCode::usage, "there is no filter {}; the chain has {}", number, switches_.size());
     auto& one = switches_[number - 1];
     if (!one.fixed_because.empty())
-        fail(ErrorCode::usage, "filter {}, {}, stays on: {}", number, one.text, one.fixed_because);
+        fail(ErrorCode::usage, "filter {} ({}) cannot be switched on or off: {}", number, one.text, one.fixed_because);
     one.on = on;
 }
 

@@ -88,7 +88,7 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(ChainPlanTest);
 
-TEST_P(ChainPlanTest, EqualsTheFiltersOneByOne) {
+TEST_P(ChainPlanTest, MatchesTheFiltersRunOneByOne) {
     const char* const texts[] = {"gray", "delay", "gray=average", "delay", "gray=channels=1", "delay"};
     std::string chain_text;
     std::vector<kit::HostChain> one_by_one;
@@ -218,7 +218,7 @@ constexpr const char* joined_chains[] = {
     "adjust=5,delay,gray,adjust=-5,binarize=fixed",
 };
 
-TEST_P(ChainPlanTest, JoinedFiltersEqualSingleOnes) {
+TEST_P(ChainPlanTest, JoinedFiltersMatchSeparateFilters) {
     for (const char* text : joined_chains)
         for (const auto& shape :
              {frame, frame.with_frames(3), Shape{1, 1, 1, 3}, Shape{2, 5, 16, 1}, Shape{1, 120, 161, 3}}) {
@@ -242,7 +242,7 @@ TEST_P(ChainPlanTest, JoinedFiltersEqualSingleOnes) {
 
 // A pass on the CPU is faster than its filters one by one, although it computes the same, because the gray image that a
 // heatmap reads, and the previous gray image, have one channel.
-TEST(PointwisePass, KeepsGrayNarrowForAHeatMap) {
+TEST(PointwisePass, KeepsGrayInOneChannelForAHeatmap) {
     const auto op = [](const char* text) {
         const auto call = parse_chain(text, registry()).calls.front();
         return call.filter->pointwise(call.values).value();
@@ -291,7 +291,7 @@ TEST_P(ChainPlanTest, AcceptsAlternatingLayouts) {
 }
 
 // Frames of a ring alternate. There are more pairs of frames than graphs, and settings change in between.
-TEST_P(ChainPlanTest, AlternatingFramesEqualSingleFrames) {
+TEST_P(ChainPlanTest, AlternatingFramesMatchSingleFrames) {
     const auto chain = parse_chain("gaussian=3,adjust=20,heatmap,gray", registry());
     ChainPlan plan(chain, frame, executor());
     OneByOne alone(chain, frame);
@@ -330,7 +330,7 @@ TEST_P(ChainPlanTest, AlternatingFramesEqualSingleFrames) {
 }
 
 // Repeats the run until a graph has been recorded and replayed.
-TEST_P(ChainPlanTest, JoinsTheOriginalOfTheChain) {
+TEST_P(ChainPlanTest, CombinesTheResultWithTheOriginalFrame) {
     const auto chain = parse_chain("gray=channels=1,compare=above", registry());
     ChainPlan plan(chain, frame, executor());
     ASSERT_EQ(plan.output_shape(), (Shape{1, 2 * frame.height, frame.width, 3}));
@@ -353,7 +353,7 @@ TEST_P(ChainPlanTest, JoinsTheOriginalOfTheChain) {
     }
 }
 
-TEST_P(ChainPlanTest, AcceptsAnotherOriginal) {
+TEST_P(ChainPlanTest, AcceptsAnOriginalOfAnotherSize) {
     const Shape large{1, 50, 60, 3};
     ChainPlan plan(parse_chain("gray=channels=1,compare", registry()), frame, executor(), large);
     ASSERT_EQ(plan.output_shape(), (Shape{1, 50, 60 + frame.width, 3}));
@@ -381,7 +381,7 @@ TEST(ChainPlan, RejectsFiltersThatChangeTheRate) {
     EXPECT_THROW(ChainPlan(parse_chain("gray,fps=5"), frame, cpu), Error);
 }
 
-TEST_P(ChainPlanTest, RejectsAdjustmentsAndKeepsTheOldOnes) {
+TEST_P(ChainPlanTest, RejectsInvalidAdjustmentsAndKeepsTheOldOnes) {
     auto plan = processor("adjust=10,gray");
     EXPECT_THROW(plan.plan().set_adjustment({.gain = 9}), Error);
     HostImage out(frame);
@@ -390,7 +390,7 @@ TEST_P(ChainPlanTest, RejectsAdjustmentsAndKeepsTheOldOnes) {
     EXPECT_FALSE(processor("gray,heatmap").plan().set_adjustment({}));
 }
 
-TEST_P(ChainPlanTest, EmptyChainCopies) {
+TEST_P(ChainPlanTest, EmptyChainCopiesTheFrame) {
     auto nothing = processor("");
     EXPECT_TRUE(nothing.plan().empty());
     const auto in = noise(frame, 1);
@@ -461,7 +461,7 @@ TEST_P(ChainPlanTest, RunsWithoutAllocating) {
     }
 }
 
-TEST(ChainPlan, ReportsWhereFiltersDoNotFit) {
+TEST(ChainPlan, ReportsThePositionOfAFilterThatRejectsItsInput) {
     try {
         ChainPlan(parse_chain("gray=channels=1, colours", registry()), frame, kit::executor(Backend::cpu));
         FAIL() << "accepted";
@@ -485,7 +485,7 @@ TEST(ChainPlan, RejectsMemoryOfTheOtherBackend) {
 
 constexpr Shape hd_frame{1, 720, 1280, 3};
 
-TEST(ChainCost, EqualsTheFrameForAnEmptyChain) {
+TEST(ChainCost, IsZeroForAnEmptyChain) {
     const auto cost = cost_of(parse_chain(""), hd_frame);
     EXPECT_EQ(cost.output, hd_frame);
     EXPECT_EQ(cost.largest, hd_frame);
@@ -510,13 +510,13 @@ TEST(ChainCost, GrowsWithEachFilter) {
     EXPECT_NEAR(all.frame_seconds, static_cast<double>(max_chain_filters) * one.frame_seconds, 1e-6);
 }
 
-TEST(ChainCost, RejectsChainsThatDoNotFit) {
+TEST(ChainCost, RejectsChainsWithInvalidSizes) {
     EXPECT_THROW(cost_of(parse_chain("crop=9000:9000"), hd_frame), Error);
     EXPECT_THROW(cost_of(parse_chain("scale=1000%,scale=1000%"), hd_frame), Error);
 }
 
 // The filters come from the registry, so that a new filter that keeps more memory has to declare it.
-TEST(ChainCost, CoversWhatThePlanOfEachFilterAllocates) {
+TEST(ChainCost, EstimateCoversTheAllocationsOfEveryFilter) {
     Executor executor(BackendChoice::cpu, 2);
     for (const auto& filter : filter_registry()) {
         if (filter.rate) continue;  // a filter that changes the rate has no plan

@@ -173,7 +173,7 @@ TEST(Chain, ReportsPositionAllowedValuesAndNearestName) {
               "  ^");
 }
 
-TEST(Chain, DoesNotSuggestDistantNames) {
+TEST(Chain, DoesNotSuggestUnrelatedNames) {
     EXPECT_EQ(refusal("xyzzy").find("did you mean"), std::string::npos);
     EXPECT_EQ(refusal("smooth=q=1").find("did you mean"), std::string::npos);
 }
@@ -262,7 +262,7 @@ TEST(Chain, KeepsMessagesShortAndPrintable) {
         << behind;
 }
 
-TEST(Chain, ShowsLongTextsAroundTheError) {
+TEST(Chain, ShortensLongTextsAroundTheError) {
     std::string text = "still";
     for (int i = 0; i < 20; ++i) text += ",still";
     const auto message = refusal(text + ",stil,still,still,still,still,still");
@@ -272,7 +272,7 @@ TEST(Chain, ShowsLongTextsAroundTheError) {
         << message;
 }
 
-TEST(Chain, RejectsMoreFiltersThanTheLimit) {
+TEST(Chain, RejectsTooManyFilters) {
     std::string text = "still";
     for (std::size_t count = 1; count < max_chain_filters; ++count) text += ",still";
     EXPECT_EQ(parse(text).calls.size(), max_chain_filters);
@@ -319,7 +319,7 @@ TEST(Chain, SplitsWhereTheRateChanges) {
     EXPECT_THROW(split_at_rate(parse_chain("fps,fps")), Error);
 }
 
-TEST(Chain, AcceptsDefaultsOfTheRegistry) {
+TEST(Chain, AcceptsEveryRegisteredDefault) {
     ASSERT_FALSE(filter_registry().empty());
     for (const auto& filter : filter_registry())
         for (const auto& parameter : filter.parameters)
@@ -330,7 +330,7 @@ TEST(Chain, AcceptsDefaultsOfTheRegistry) {
             }
 }
 
-TEST(Chain, MapsNamesOfFfmpegFilters) {
+TEST(Chain, MapsFfmpegFilterNames) {
     for (const auto* name :
          {"avgblur", "blur",      "boxblur",   "bwdif",     "convolution", "dilation", "drawtext", "eq",
           "erosion", "framerate", "gblur",     "grayscale", "hflip",       "hstack",   "hue",      "pixelize",
@@ -393,7 +393,7 @@ TEST(ChainSwitches, FiltersBeforeARateChangeStayOn) {
     EXPECT_EQ(refusal(switches, 3), "");
 }
 
-TEST(ChainSwitches, AnotherChainKeepsSwitchedOffFilters) {
+TEST(ChainSwitches, SwitchedOffFiltersStayOffInANewChain) {
     ChainSwitches switches(parse_chain("gaussian=5,mosaic=32,gray=channels=3,mosaic=8"), colour);
     for (const std::size_t number : {1, 2, 3}) switches.set(number, false);
     switches.take(parse_chain("mosaic=8,gaussian=7,mosaic=32,median=3"), colour);

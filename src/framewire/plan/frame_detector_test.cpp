@@ -73,12 +73,12 @@ void require_same(Slot& slot, Slot& want, int number) {
     EXPECT_EQ(kit::first_difference(slot.mask.view(), want.mask.view()), std::nullopt) << number;
 }
 
-TEST_P(FrameDetectorTest, FramesInFlightHaveTheObjectsOfTheReference) {
+TEST_P(FrameDetectorTest, FramesInFlightMatchTheReference) {
     constexpr int frames = 23;
     HostImage all(shape.with_frames(frames));
     for (int number = 0; number < frames; ++number) paint(all.view().frames(number, 1), number);
     const auto want = detector_reference(parameters, all.view(), all.view().frames(0, 1));
-    ASSERT_GT(want[3].size(), 300u) << "more than travel at once";
+    ASSERT_GT(want[3].size(), 300u) << "more than are downloaded at once";
 
     for (const int slots : {1, 2, 5}) {
         FrameDetector detector(parameters, shape, executor(), {}, true);
@@ -106,7 +106,7 @@ TEST_P(FrameDetectorTest, FramesInFlightHaveTheObjectsOfTheReference) {
 }
 
 // Compares planes that are converted by rows, and rows that a function writes, with whole images.
-TEST_P(FrameDetectorTest, PlanesAndRowsEqualWholeImages) {
+TEST_P(FrameDetectorTest, PlanesAndRowsMatchWholeImages) {
     constexpr Shape tall{1, 700, 161, 3};  // several strips of rows
     const YuvInfo info{yuv_420, {YuvMatrix::bt709, false}, siting_left, 1, tall.height, tall.width};
     for (const BackgroundModel& background :
@@ -145,7 +145,7 @@ TEST_P(FrameDetectorTest, PlanesAndRowsEqualWholeImages) {
 }
 
 // Only the CPU backend supports rows.
-TEST(FrameDetectorRows, GrayRowsEqualWholeImages) {
+TEST(FrameDetectorRows, GrayRowsMatchWholeImages) {
     auto& executor = kit::executor(Backend::cpu);
     constexpr Shape gray{1, 90, 161, 1};
     for (const BackgroundModel& background : {BackgroundModel(MixtureParameters{}), BackgroundModel(FirstFrame{})}) {
@@ -161,7 +161,7 @@ TEST(FrameDetectorRows, GrayRowsEqualWholeImages) {
     }
 }
 
-TEST(FrameDetectorRows, RethrowExceptionsOfTheirSource) {
+TEST(FrameDetectorRows, PropagateExceptionsOfTheirSource) {
     for (const BackgroundModel& background : {BackgroundModel(MixtureParameters{}), BackgroundModel(FirstFrame{})}) {
         FrameDetector detector({.background = background}, shape, kit::executor(Backend::cpu));
         auto objects = detector.make_objects();

@@ -46,7 +46,7 @@ struct Slot {
 };
 
 // Compares planes that are converted by rows, and rows that a function writes, with whole images.
-TEST_P(FrameHogTest, PlanesAndRowsEqualWholeImages) {
+TEST_P(FrameHogTest, PlanesAndRowsMatchWholeImages) {
     EXPECT_FALSE(FrameHog({}, shape.with_channels(1), executor()).goes_by_rows());
     constexpr Shape tall{1, 2000, 161, 3};  // several strips of rows
     for (const auto gradient : {HogGradient::sobel, HogGradient::central}) {
@@ -80,7 +80,7 @@ TEST_P(FrameHogTest, PlanesAndRowsEqualWholeImages) {
 }
 
 // Frames in flight, one per slot and waited for in order, must give exactly the same results as single frames.
-TEST_P(FrameHogTest, FramesInFlightEqualSingleFrames) {
+TEST_P(FrameHogTest, FramesInFlightMatchSingleFrames) {
     constexpr int frames = 41;
     const HogParameters parameters{.norm = HogNorm::l2hys};
     FrameHog hog(parameters, shape, executor());
@@ -149,7 +149,7 @@ FRAMEWIRE_ON_EVERY_BACKEND(FramePeopleTest);
 
 // With a threshold below all scores and without suppression every window is found, and its score identifies the frame
 // from which it came.
-TEST_P(FramePeopleTest, FramesInFlightEqualSingleFrames) {
+TEST_P(FramePeopleTest, FramesInFlightMatchSingleFrames) {
     WindowModel model{.hog = {.cell = 4, .norm = HogNorm::l2hys}, .width_px = 16, .height_px = 24, .weights = {}};
     std::mt19937_64 random(kit::seed());
     std::normal_distribution<float> weight(0, 0.1f);

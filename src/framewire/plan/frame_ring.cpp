@@ -315,15 +315,16 @@ private:
 
 void run_frame_ring(const FrameRingStages& stages, const FrameRingOptions& options, Statistics& statistics) {
     if (options.waiting < 1)
-        fail(ErrorCode::usage, "{} frames may wait to be sent; at least 1 is needed", options.waiting);
+        fail(ErrorCode::usage, "the limit on frames waiting to be sent is {}; it must be at least 1", options.waiting);
     // One slot each is needed for capture, process and send.
     if (options.slots - options.waiting < least_slots_beside_waiting)
         fail(ErrorCode::usage,
-             "the frame ring has {} slots; at least {} are needed besides the {} that wait to be sent", options.slots,
-             least_slots_beside_waiting, options.waiting);
-    if (options.workers < 0) fail(ErrorCode::usage, "{} workers; at least 0 are needed", options.workers);
+             "the frame ring has {} slots; at least {} are needed in addition to the {} for frames waiting to be sent",
+             options.slots, least_slots_beside_waiting, options.waiting);
+    if (options.workers < 0)
+        fail(ErrorCode::usage, "the number of workers is {}; it must not be negative", options.workers);
     if (options.max_frames && *options.max_frames < 1)
-        fail(ErrorCode::usage, "the limit is {} frames; at least 1 is needed", *options.max_frames);
+        fail(ErrorCode::usage, "the frame limit is {}; it must be at least 1", *options.max_frames);
     FrameRing(stages, options, statistics).run();
 }
 

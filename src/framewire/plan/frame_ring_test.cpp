@@ -145,7 +145,7 @@ TEST(FrameRing, ProcessesUnsentFramesWithoutCounting) {
     }
 }
 
-TEST(FrameRing, SkipsFramesThatFailAlone) {
+TEST(FrameRing, SkipsFailedFrames) {
     Numbers numbers;
     numbers.length = 6;
     numbers.failed = [](std::int64_t number) { return number % 2 == 0; };
@@ -202,7 +202,7 @@ TEST(FrameRing, DropsTheOldestWaitingFrameOfALiveSource) {
     EXPECT_EQ(numbers.statistics.snapshot().frames, 5);
 }
 
-TEST(FrameRing, KeepsTimelyFramesWithPatience) {
+TEST(FrameRing, KeepsFramesWithinThePatience) {
     // Frames that a camera sends in a burst after connecting are ahead of their own times.
     Numbers numbers;
     numbers.options.drop_when_late = true;
@@ -279,7 +279,7 @@ TEST(FrameRing, LimitsTheFramesThatWaitToBeSent) {
 
 // A frame is sent only after the work that `process` started has been waited for. That time counts as processing time,
 // and a failure of that work is treated as a failure of `send`.
-TEST(FrameRing, WaitsForWorkThatProcessStarted) {
+TEST(FrameRing, WaitsForWorkStartedByProcess) {
     FrameRingOptions options;
     options.let_wait(3);
     EXPECT_EQ(options.slots - options.waiting, FrameRingOptions{}.slots - FrameRingOptions{}.waiting);
@@ -292,7 +292,8 @@ TEST(FrameRing, WaitsForWorkThatProcessStarted) {
                             .process = [](int, const FrameTime&) {},
                             .wait =
                                 [&](int) {
-                                    if (fails && states.size() == 4) fail(ErrorCode::internal, "it failed on the GPU");
+                                    if (fails && states.size() == 4)
+                                        fail(ErrorCode::internal, "the work on the GPU failed");
                                     take(20ms);
                                     states.push_back('w');
                                 },
@@ -309,7 +310,7 @@ TEST(FrameRing, WaitsForWorkThatProcessStarted) {
 }
 
 // Each of three workers holds its frame until all three have one. The first of each three holds it longest.
-TEST(FrameRing, WaitsForSeveralFramesAtOnceAndSendsThemInOrder) {
+TEST(FrameRing, WaitsForFramesInParallelAndSendsThemInOrder) {
     FrameRingOptions options;
     options.workers = 3;
     options.let_wait(3);
@@ -363,10 +364,10 @@ TEST(FrameRing, SendsFramesBeforeAFailedWait) {
     }
 }
 
-TEST(FrameRing, EndsAfterTheFrameLimit) {
+TEST(FrameRing, StopsAtTheFrameLimit) {
     Numbers numbers;
     numbers.options.max_frames = 5;
-    numbers.before_capture = [](std::int64_t index) { EXPECT_LT(index, 5) << "captured more than asked for"; };
+    numbers.before_capture = [](std::int64_t index) { EXPECT_LT(index, 5) << "captured more frames than requested"; };
     numbers.run();
     EXPECT_EQ(numbers.sent, counted(5));
 }
@@ -457,7 +458,7 @@ TEST(FrameRing, StopBeforeTheStartSendsNothing) {
     EXPECT_TRUE(numbers.sent.empty());
 }
 
-TEST(FrameRing, StopEndsAPauseBetweenFrames) {
+TEST(FrameRing, StopInterruptsThePauseBetweenFrames) {
     Statistics statistics;
     FrameRingOptions options;
     options.at_source_rate = true;
@@ -498,7 +499,7 @@ TEST(FrameRing, PlaysAtTheRateOfTheSource) {
     EXPECT_LT(milliseconds_since(begin), 10'000);
 }
 
-TEST(FrameRing, DoesNotAllocateOnceItRuns) {
+TEST(FrameRing, DoesNotAllocateWhileRunning) {
     for (const bool live : {false, true}) {
         Statistics statistics;
         FrameRingOptions options;
@@ -521,7 +522,7 @@ TEST(FrameRing, DoesNotAllocateOnceItRuns) {
     }
 }
 
-TEST(FrameRing, RejectsTooFewSlotsAndFrames) {
+TEST(FrameRing, RejectsInvalidOptions) {
     Numbers numbers;
     numbers.options.slots = 3;
     EXPECT_EQ(numbers.failure(), ErrorCode::usage);
@@ -542,7 +543,7 @@ using namespace std::chrono_literals;
 
 const Clock::time_point start = Clock::time_point{} + 1000s;
 
-TEST(Pacer, FollowsTheTimesOfFrames) {
+TEST(Pacer, FollowsFrameTimestamps) {
     Pacer pacer;
     EXPECT_EQ(pacer.due(7.0, start), start);
     EXPECT_EQ(pacer.due(7.25, start + 1ms), start + 250ms);

@@ -70,7 +70,7 @@ void expect_equal(const HostImage& got, const HostImage& want) {
 }
 
 // The noise picture needs no second pass over the frames: the encoder runs first, and its changes are then drawn.
-TEST_P(ChangedBytesTest, NoiseEqualsTheFilterOnFrames) {
+TEST_P(ChangedBytesTest, NoiseMatchesTheFilterOnFrames) {
     for (const auto& shape : shapes) {
         SCOPED_TRACE(to_string(shape));
         const Drawn drawn(shape, kit::executor(GetParam()));
@@ -85,7 +85,7 @@ TEST_P(ChangedBytesTest, NoiseEqualsTheFilterOnFrames) {
     }
 }
 
-TEST_P(ChangedBytesTest, HeatmapEqualsTheFilterOnViewerPictures) {
+TEST_P(ChangedBytesTest, HeatmapMatchesTheFilterOnViewerPictures) {
     for (const auto& shape : shapes) {
         SCOPED_TRACE(to_string(shape));
         const Drawn drawn(shape, kit::executor(GetParam()));

@@ -13,7 +13,7 @@ namespace {
 void check_zone(const Zone& zone, const Shape& frame) {
     if (zone.x < 0 || zone.y < 0 || zone.width < 1 || zone.height < 1 || zone.x > frame.width - zone.width ||
         zone.y > frame.height - zone.height)
-        fail(ErrorCode::usage, "the privacy mask {},{},{},{} is empty or outside the frame of {}x{}", zone.x, zone.y,
+        fail(ErrorCode::usage, "the privacy mask {},{},{},{} is empty or outside the {}x{} frame", zone.x, zone.y,
              zone.width, zone.height, frame.width, frame.height);
 }
 

@@ -49,7 +49,7 @@ HostImage expected(const HostImage& camera, const std::vector<Zone>& mosaic, con
     return picture;
 }
 
-TEST_P(MaskedAreas, AreTheSameBytesOnEveryBackend) {
+TEST_P(MaskedAreas, AreIdenticalOnEveryBackend) {
     auto& executor = kit::executor(GetParam());
     const std::vector<Zone> mosaic{{3, 5, 40, 33}, {20, 20, 50, 28}, {0, 0, 1, 1}},
         black{{10, 30, 7, 9}, {69, 47, 1, 1}};

@@ -129,7 +129,7 @@ std::vector<Seen> stages_of(Source& source, Executor& executor) {
     return all;
 }
 
-TEST_P(SourceTest, StagesReadFramesFromTheirMemory) {
+TEST_P(SourceTest, FramesOnTheGpuGiveTheSameResults) {
     MovingNoise on_host;
     NoiseOnGpu on_gpu;
     const auto want = stages_of(on_host, kit::executor(Backend::cpu));
@@ -147,7 +147,7 @@ TEST_P(SourceTest, StagesReadFramesFromTheirMemory) {
     }
 }
 
-TEST_P(SourceTest, FrameHasTheImageWrittenLast) {
+TEST_P(SourceTest, FrameHoldsTheLastImageWritten) {
     NoiseOnGpu on_gpu;
     MovingNoise on_host;
     Frame frame(shape, executor());

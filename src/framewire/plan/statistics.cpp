@@ -72,7 +72,7 @@ ProgressMode parse_progress(std::string_view text) {
     if (text == "bar") return ProgressMode::bar;
     if (text == "json") return ProgressMode::json;
     if (text == "none") return ProgressMode::none;
-    fail(ErrorCode::usage, "unknown progress '{}'; allowed: auto, bar, json, none", text);
+    fail(ErrorCode::usage, "unknown progress mode '{}'; allowed: auto, bar, json, none", text);
 }
 
 std::string progress_bar(const StatisticsSnapshot& figures, std::optional<std::int64_t> total_frames, int columns) {

@@ -58,7 +58,7 @@ StatisticsSnapshot figures(std::int64_t frames, double fps, std::int64_t drops =
     return snapshot;
 }
 
-TEST(Progress, ParsesItsModes) {
+TEST(Progress, ParsesModes) {
     EXPECT_EQ(parse_progress("auto"), ProgressMode::automatic);
     EXPECT_EQ(parse_progress("bar"), ProgressMode::bar);
     EXPECT_EQ(parse_progress("json"), ProgressMode::json);
@@ -73,12 +73,12 @@ TEST(Progress, BarShowsShareRateAndTimeLeft) {
     EXPECT_EQ(progress_bar(figures(1, 0.01), 100, 40), "frame 1/100  0.0 fps  2:45:00 left  1%");
 }
 
-TEST(Progress, BarOfAnEndlessSourceHasNoShare) {
+TEST(Progress, BarOfAnEndlessSourceShowsNoPercentage) {
     EXPECT_EQ(progress_bar(figures(25, 30, 2), {}, 80), "frame 25  30.0 fps  2 dropped");
     EXPECT_EQ(progress_bar(figures(0, 0), {}, 80), "frame 0  0.0 fps");
 }
 
-TEST(Progress, BarFitsItsColumns) {
+TEST(Progress, BarFitsTheTerminalWidth) {
     for (int columns = 0; columns < 100; ++columns)
         EXPECT_LE(progress_bar(figures(25, 10), 100, columns).size(), static_cast<std::size_t>(columns));
 }
@@ -99,7 +99,7 @@ TEST(Progress, ShowsStatisticsOfADifferenceStream) {
     EXPECT_TRUE(json["psnr"].is_null());
 }
 
-TEST(Progress, JsonHasTheSameValues) {
+TEST(Progress, JsonHasTheValuesOfTheBar) {
     auto json = nlohmann::json::parse(progress_json(figures(25, 10, 1), 100));
     EXPECT_EQ(json["frame"], 25);
     EXPECT_EQ(json["frames"], 100);
@@ -137,7 +137,7 @@ TEST(Progress, DrawsNoBarWithoutATerminal) {
     EXPECT_EQ(written(ProgressMode::none), "");
 }
 
-TEST(TimeHistogram, PercentilesAreWithinOnePercentOfTheExactOnes) {
+TEST(TimeHistogram, PercentilesAreAccurateToOnePercent) {
     std::mt19937_64 random(7);
     std::lognormal_distribution<double> distribution(1.0, 2.0);
     TimeHistogram histogram;
@@ -159,7 +159,7 @@ TEST(TimeHistogram, PercentilesAreWithinOnePercentOfTheExactOnes) {
     EXPECT_EQ(histogram.summary().p99_ms, histogram.percentile_ms(0.99));
 }
 
-TEST(TimeHistogram, CountsWithinLimits) {
+TEST(TimeHistogram, BucketsAreCumulative) {
     TimeHistogram histogram;
     for (const double ms : {0.1, 0.4, 1.5, 9.0, 29.0, 5000.0}) histogram.add(ms);
     const auto buckets = histogram.buckets();
@@ -168,7 +168,7 @@ TEST(TimeHistogram, CountsWithinLimits) {
     EXPECT_EQ(buckets.within, (std::array<std::int64_t, 14>{2, 2, 3, 3, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5}));
 }
 
-TEST(TimeHistogram, AcceptsEveryMagnitude) {
+TEST(TimeHistogram, HandlesEveryMagnitude) {
     for (double ms = 1e-6; ms < 6e7; ms *= 1.37) {
         TimeHistogram histogram;
         histogram.add(ms);
@@ -193,7 +193,7 @@ TEST(TimeHistogram, MinimumAndMaximumAreExact) {
     EXPECT_DOUBLE_EQ(histogram.summary().max_ms, 7.03125);
 }
 
-TEST(Statistics, CollectsStepsIfTheyAreTimed) {
+TEST(Statistics, CollectsStepTimesOnlyIfEnabled) {
     Statistics statistics;
     statistics.record_step("gray", 1);
     EXPECT_TRUE(statistics.snapshot().steps.empty());
@@ -263,7 +263,7 @@ TEST(Statistics, CountsFramesBytesDropsAndTimes) {
     EXPECT_FALSE(figures.delta);
 }
 
-TEST(Statistics, DeltaStatisticsFollowTheReport) {
+TEST(Statistics, DeltaStatisticsFollowTheReportsDefinitions) {
     Statistics statistics;
     statistics.add_delta({.count = 10, .max_error = 12, .squared_error = 400}, 1000);
     statistics.add_delta({.count = 30, .max_error = 7, .squared_error = 0}, 1000);
@@ -312,7 +312,7 @@ TEST(RateMeter, ToleratesImplausibleTimes) {
     EXPECT_LE(meter.most_bits_per_second(), 8 * 10 * 180);
 }
 
-TEST(Statistics, RatesCountSentDeltaFrames) {
+TEST(Statistics, RatesCountOnlySentDeltaFrames) {
     Statistics statistics;
     statistics.add_step(0, 20, 0);
     EXPECT_FALSE(statistics.snapshot().rate) << "nobody watches";
@@ -329,7 +329,7 @@ TEST(Statistics, RatesCountSentDeltaFrames) {
     EXPECT_EQ(limited["over"], 3);
 }
 
-TEST(Statistics, JsonHasEveryStatistic) {
+TEST(Statistics, JsonContainsEveryStatistic) {
     Statistics statistics;
     statistics.record(Stage::read, 1);
     statistics.count_frame(100);
@@ -354,7 +354,7 @@ TEST(Statistics, JsonHasEveryStatistic) {
     EXPECT_TRUE(json["psnr"].is_null()) << "equal pictures have no finite PSNR";
 }
 
-TEST(Statistics, JsonHasResultsOfFilters) {
+TEST(Statistics, JsonContainsFilterResults) {
     RunDescription run{.source = "a", .backend = "cpu", .size = {1, 20, 30, 3}};
     run.filters = {{"binarize", {{"threshold", 0, 113}}}, {"mosaic", {{"mean_b", 0, 1.5}, {"mean_g", 0, 2}}}};
     const auto json = nlohmann::json::parse(to_json(Statistics{}.snapshot(), run));
@@ -362,7 +362,7 @@ TEST(Statistics, JsonHasResultsOfFilters) {
                                                          {"filter": "mosaic", "mean_b": 1.5, "mean_g": 2.0}])"));
 }
 
-TEST(Statistics, CanBeReadDuringWrites) {
+TEST(Statistics, CanBeReadWhileBeingWritten) {
     Statistics statistics;
     {
         std::vector<std::jthread> writers;

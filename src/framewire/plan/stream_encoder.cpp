@@ -225,7 +225,8 @@ void FrameChanges::wait_for_changes() {
     found_ = landing_.view();
     const auto count = std::int64_t{found_.summaries[0].count};
     if (count > host_.view().capacity)
-        fail(ErrorCode::internal, "there are {} changes, but the frame has {} bytes", count, host_.view().capacity);
+        fail(ErrorCode::internal, "{} changes were found, but the frame has only {} bytes", count,
+             host_.view().capacity);
     encoder_->last_count_ = count;
     if (count <= expected_) return;
     if (count > found_.capacity) found_ = host_.view();

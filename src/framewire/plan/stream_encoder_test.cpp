@@ -162,7 +162,7 @@ private:
     int taken_ = 0;
 };
 
-TEST_P(StreamEncoderTest, ViewerStaysWithinTheThreshold) {
+TEST_P(StreamEncoderTest, ViewerPictureStaysWithinTheThreshold) {
     for (const auto& parameters :
          {codec::EncoderParameters{codec::Mode::exact, 20}, codec::EncoderParameters{codec::Mode::lossless, 20}})
         for (const auto& shape : {Shape{1, 1, 1, 3}, Shape{1, 17, 33, 3}, Shape{1, 240, 321, 1}, Shape{1, 240, 321, 3}})
