@@ -678,9 +678,8 @@ const ParameterFields<BinarizeSettings>& binarize_fields() {
             {.name = "method",
              .help = "two-max: mean of the two most frequent values, clamped to 50..200; otsu: as in OpenCV; "
                      "two-peaks: the valley of the smoothed histogram; document: for ink on uneven paper, otsu after "
-                     "dividing by "
-                     "the paper's brightness, and white if nothing stands out from the paper's noise; sauvola: local, "
-                     "for documents; fixed: the value of level"}),
+                     "dividing by the paper's brightness, and white if nothing stands out from the paper's noise; "
+                     "sauvola: local, for documents; fixed: the value of level"}),
         parameter_field<S>([](auto& all) -> auto& { return all.binarize.level; },
                            {.name = "level", .help = "threshold for method=fixed", .maximum = 255}),
         parameter_field<S>([](auto& all) -> auto& { return all.sauvola.window; },
