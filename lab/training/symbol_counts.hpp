@@ -21,7 +21,7 @@ struct BlockCounts {
 
 /// The symbols of one stream, counted by the reference decoder, so that they follow from the format alone.
 struct StreamCounts {
-    std::string name;                 ///< "vtest.avi, bounded, within 20"
+    std::string name;                 ///< "vtest.avi, bounded, threshold 20"
     std::vector<BlockCounts> blocks;  ///< blocks of delta frames, and of keyframes of bounded mode
     std::vector<double> picture;      ///< counts of a complete keyframe, by index among all of picture_models
     int steps = 0;                    ///< number of counted delta frames

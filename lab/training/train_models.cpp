@@ -46,7 +46,7 @@ void count_clip(const std::string& clip, const Choices& choices, std::vector<Str
     for (const int threshold : choices.thresholds)
         for (const bool bounded : {false, true}) {
             const auto of = [&](const char* what) {
-                return fmt::format("{}{}, {}, within {}", name, what, bounded ? "bounded" : "exact", threshold);
+                return fmt::format("{}{}, {}, threshold {}", name, what, bounded ? "bounded" : "exact", threshold);
             };
             streams.push_back(count_symbols(of(""), film, threshold, bounded, choices.stride));
             if (film.shape.channels == 1) continue;
@@ -86,7 +86,7 @@ public:
     Comparison(const std::vector<Levels>& steps, const Levels& pictures) : steps_(steps), pictures_(pictures) {}
 
     void print(const std::vector<StreamCounts>& streams) {
-        fmt::print("{:<60} {:>12} {:>12} {:>7}\n", "bytes of symbols", "as they are", "new", "share");
+        fmt::print("{:<60} {:>12} {:>12} {:>7}\n", "symbol bytes", "current", "new", "ratio");
         std::vector<double> of_steps, of_first, of_pictures;
         for (const auto& stream : streams) {
             const auto blocks = [&](bool first, const auto& sets) { return block_bytes(stream, first, sets); };
@@ -120,26 +120,26 @@ private:
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Trains the models of the difference stream on clips, and tries them on others."};
+    CLI::App app{"Trains the models of the difference stream on clips and evaluates them on held-out clips."};
     std::vector<std::string> clips, held_out;
     std::string folder;
     Choices choices;
-    app.add_option("clips", clips, "what they are trained on: clips, or folders of pictures")->required();
-    app.add_option("--held-out", held_out, "what they are tried on")->required();
+    app.add_option("clips", clips, "clips or folders of images to train on")->required();
+    app.add_option("--held-out", held_out, "clips or folders of images to evaluate on")->required();
     app.add_option("--output", folder, "folder for trained_steps.inc and trained_pictures.inc")
         ->required()
         ->check(CLI::ExistingDirectory);
-    app.add_option("--thresholds", choices.thresholds, "of the streams that are counted")
+    app.add_option("--thresholds", choices.thresholds, "thresholds of the streams to count")
         ->check(CLI::Range(0, 254))
         ->capture_default_str();
-    app.add_option("--frames", choices.frames, "that are sent of each clip")
+    app.add_option("--frames", choices.frames, "maximum number of frames per clip")
         ->check(CLI::Range(1, 10000))
         ->capture_default_str();
-    app.add_option("--stride", choices.stride, "one frame of so many is counted")
+    app.add_option("--stride", choices.stride, "count one frame out of this many")
         ->check(CLI::Range(1, 10000))
         ->capture_default_str();
     bool runs_only = false;
-    app.add_flag("--runs-only", runs_only, "keep all models but those of what only blocks in runs have");
+    app.add_flag("--runs-only", runs_only, "keep all models except those of symbols that only blocks in runs have");
     CLI11_PARSE(app, argc, argv);
     try {
         std::vector<StreamCounts> counted, kept;

@@ -122,7 +122,7 @@ void binarize_by_chunks(const BinarizeJob& job, int chunk_bytes, LadderGrid grid
         case 4: launch<std::uint32_t>(job, grid, stream); break;
         case 16: launch<uint4>(job, grid, stream); break;
         case 32: launch<Chunk32>(job, grid, stream); break;
-        default: fail(ErrorCode::internal, "binarize's chunks are of 4, 16 or 32 bytes");
+        default: fail(ErrorCode::internal, "binarize supports chunks of 4, 16 or 32 bytes");
     }
 }
 

@@ -36,7 +36,7 @@ struct Scene {
     }
 
     void check_histogram(const Histogram& got, const std::string& operation) const {
-        if (got != histogram) fail(ErrorCode::internal, "{}: the histogram is not the reference's", operation);
+        if (got != histogram) fail(ErrorCode::internal, "{}: the histogram differs from the reference", operation);
     }
     void check_threshold(int got, const std::string& operation) const {
         if (got != threshold) fail(ErrorCode::internal, "{}: the threshold is {}, not {}", operation, got, threshold);
@@ -98,14 +98,14 @@ void run_loops(FilterLadder& ladder, const Scene& scene) {
     ladder.cpu_step({.operation = "loop: gray, histogram"}, make_histogram,
                     [&] { scene.check_histogram(histogram, "loop"); });
     ladder.cpu_step(
-        {.operation = "loop: gray, histogram, two fullest bins", .note = "mended: the second's own count"},
+        {.operation = "loop: gray, histogram, two fullest bins", .note = "fixed: uses the second bin's own count"},
         [&] {
             make_histogram();
             threshold = two_max_loop(histogram);
         },
         [&] { scene.check_threshold(threshold, "loop"); });
     ladder.cpu(
-        {.operation = "loop: all", .note = "mended: the second fullest bin's own count"},
+        {.operation = "loop: all", .note = "fixed: uses the second fullest bin's own count"},
         [](auto in, auto out) {
             HostImage own_gray(in.shape());
             gray_loop(in, own_gray.view());
@@ -149,22 +149,21 @@ void run_kernels(const Kernels& kernels, FilterLadder& ladder, const Scene& scen
     const auto operation =
         fmt::format("{} atomics, {}", kernels.shared ? "shared" : "global",
                     kernels.chunk_bytes ? fmt::format("chunks of {} bytes", kernels.chunk_bytes) : "by bytes");
-    ladder.gpu(
-        {.operation = operation,
-         .details = {{"blocks", std::to_string(kernels.grid.blocks)},
-                     {"threads", std::to_string(kernels.grid.threads)}},
-         .note = "mended: every block's bins begin at 0, and the two fullest bins are found, not the fullest even "
-                 "and odd ones"},
-        steps, [&](HostView<const std::uint8_t> got, const std::string& what) {
-            Histogram histogram{};
-            std::uint8_t found = 0;
-            cuda::download(bins.data(), histogram.data(), sizeof histogram, stream);
-            cuda::download(threshold.data(), &found, 1, stream);
-            stream.synchronize();
-            scene.check_histogram(histogram, what);
-            scene.check_threshold(found, what);
-            Session::require_equal(got, scene.want.view(), what);
-        });
+    ladder.gpu({.operation = operation,
+                .details = {{"blocks", std::to_string(kernels.grid.blocks)},
+                            {"threads", std::to_string(kernels.grid.threads)}},
+                .note = "fixed: each block's bins start at 0, and the two fullest bins are found instead of the "
+                        "fullest even and odd ones"},
+               steps, [&](HostView<const std::uint8_t> got, const std::string& what) {
+                   Histogram histogram{};
+                   std::uint8_t found = 0;
+                   cuda::download(bins.data(), histogram.data(), sizeof histogram, stream);
+                   cuda::download(threshold.data(), &found, 1, stream);
+                   stream.synchronize();
+                   scene.check_histogram(histogram, what);
+                   scene.check_threshold(found, what);
+                   Session::require_equal(got, scene.want.view(), what);
+               });
 }
 
 // Checks histograms whose two fullest bins are hard to find: both even, both odd, equally full, a single value.

@@ -96,8 +96,8 @@ void run_feedback(Session& session) {
                                  {"size", fmt::format("{}x{}", shape.width, shape.height)},
                                  {"mean_error", fmt::format("{:.3f}", error.mean)},
                                  {"max_error", std::to_string(error.largest)}},
-                     .note = fmt::format("after {} frames off by {:.2f} on average, by {} at most", frame, error.mean,
-                                         error.largest)});
+                     .note = fmt::format("after {} frames, the error is {:.2f} on average and at most {}", frame,
+                                         error.mean, error.largest)});
     };
     Distance off, kept;
     for (int frame = 1; frame < frames; ++frame) {
@@ -107,7 +107,7 @@ void run_feedback(Session& session) {
         kept = distance(now.view(), std::as_const(with).view());
         off = distance(now.view(), std::as_const(without).view());
         if (kept.largest > ladder_threshold)
-            fail(ErrorCode::internal, "with feedback a byte of frame {} is off by {}", frame, kept.largest);
+            fail(ErrorCode::internal, "with feedback, a byte of frame {} is off by {}", frame, kept.largest);
         if (frame % row_each == 0) {
             add("with feedback", frame, kept);
             add("without feedback", frame, off);
@@ -117,7 +117,7 @@ void run_feedback(Session& session) {
             write_picture(session, "feedback", side_by_side(now.view(), with.view(), without.view()).view());
     }
     if (off.largest <= ladder_threshold)
-        fail(ErrorCode::internal, "without feedback no byte is off by more than {}", off.largest);
+        fail(ErrorCode::internal, "without feedback, no byte is off by more than {}", off.largest);
 }
 
 const SuiteEntry feedback_suite{"ladders", "feedback", run_feedback};

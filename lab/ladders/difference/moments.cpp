@@ -35,13 +35,14 @@ void LadderMoments::require(int moment, std::uint32_t count, const std::uint32_t
                             const std::string& what) const {
     const auto want = changes[moment].view();
     if (count != want.summaries[0].count)
-        fail(ErrorCode::internal, "{}: {} changes, not {}; not timed", what, count, want.summaries[0].count);
+        fail(ErrorCode::internal, "{}: found {} changes instead of {}; not timed", what, count,
+             want.summaries[0].count);
     std::vector<std::pair<std::uint32_t, std::uint8_t>> found;
     for (std::uint32_t i = 0; i < count; ++i) found.emplace_back(positions[i], differences[i]);
     std::ranges::sort(found);
     for (std::uint32_t i = 0; i < count; ++i)
         if (found[i] != std::pair(want.positions[i], want.differences[i]))
-            fail(ErrorCode::internal, "{}: change {} is not the reference's; not timed", what, i);
+            fail(ErrorCode::internal, "{}: change {} differs from the reference; not timed", what, i);
     Session::require_equal(held_after, held[moment].view(), what);
 }
 

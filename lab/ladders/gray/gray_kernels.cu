@@ -92,7 +92,7 @@ void launch_way(const GrayJob& job, int chunk_bytes, const cuda::Stream& stream)
         case 4: return launch<way, std::uint32_t>(job, stream);
         case 16: return launch<way, uint4>(job, stream);
         case 32: return launch<way, Chunk32>(job, stream);
-        default: fail(ErrorCode::internal, "gray's chunks are of 4, 16 or 32 bytes");
+        default: fail(ErrorCode::internal, "gray supports chunks of 4, 16 or 32 bytes");
     }
 }
 

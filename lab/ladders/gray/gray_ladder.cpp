@@ -50,7 +50,7 @@ ImageCheck nearest_to_formula(HostView<const std::uint8_t> in) {
                 const auto* gray = got.row(0, y) + 3 * x;
                 const double formula = (114 * pixel[0] + 587 * pixel[1] + 299 * pixel[2]) / 1000.0;
                 if (std::abs(gray[0] - formula) > 0.5001 || gray[1] != gray[0] || gray[2] != gray[0])
-                    fail(ErrorCode::internal, "{}: pixel {},{} is not the formula's; not timed", operation, x, y);
+                    fail(ErrorCode::internal, "{}: pixel {},{} differs from the formula; not timed", operation, x, y);
             }
     };
 }
@@ -62,7 +62,7 @@ struct Checks {
 
 void run_kernels(FilterLadder& ladder, std::int64_t pixels, const cuda::Stream& stream, const Checks& checks) {
     const auto job = [&](int threads) { return GrayJob{ladder.device_in(), ladder.device_out(), pixels, threads}; };
-    constexpr const char* whole_pixels = "mended: every thread has whole pixels";
+    constexpr const char* whole_pixels = "fixed: each thread processes whole pixels";
     for (const int threads : {32, 64, 128, 256, 512, 1024})
         for (const bool pageable : {true, false})
             ladder.gpu({.operation = pageable ? "average, one block" : "average, asynchronous",
@@ -81,9 +81,9 @@ void run_kernels(FilterLadder& ladder, std::int64_t pixels, const cuda::Stream& 
         chunked("average", LadderGray::average, chunk_bytes, whole_pixels, checks.average);
     for (const int chunk_bytes : {4, 16, 32}) {
         chunked("weighted in doubles", LadderGray::weighted_doubles, chunk_bytes,
-                "mended: every thread has whole pixels; rounded to nearest", checks.formula);
+                "fixed: each thread processes whole pixels and rounds to nearest", checks.formula);
         chunked("weighted in integers", LadderGray::weighted_integers, chunk_bytes,
-                "mended: every thread has whole pixels; OpenCV's integers instead of doubles", checks.weighted);
+                "fixed: each thread processes whole pixels; OpenCV's integers instead of doubles", checks.weighted);
     }
     ladder.transfers();
 }
@@ -100,7 +100,7 @@ void run_gray(Session& session) {
     const auto is_formula = nearest_to_formula(in.view());
     FilterLadder ladder(session, "gray", in.view(), shape);
     ladder.cpu({.operation = "average, loop"}, average_loop, is_average);
-    ladder.cpu({.operation = "weighted in doubles, loop", .note = "rounded to nearest, where the report cuts"},
+    ladder.cpu({.operation = "weighted in doubles, loop", .note = "rounds to nearest; the report truncates"},
                weighted_loop, is_formula);
 #if FRAMEWIRE_BENCHES_ON_GPU
     if (session.gpu())

@@ -41,7 +41,7 @@ void run_cpu(Session& session, const PicturePair& pair) {
          .filter_name = "framewire's filter",
          .filter = [&](const auto& images) { heatmap.run(images); },
          .whole = {"section 4.1, figure 16", 980000},
-         .note = "Three sines for each pixel; the report's code divides by 510, its text and this by 765."});
+         .note = "Three sines per pixel; the report's code divides by 510, its text and this code by 765."});
 }
 
 void run_kernels(Session& session, const PicturePair& pair) {
@@ -60,7 +60,7 @@ void run_kernels(Session& session, const PicturePair& pair) {
                              .up = {"table 10", 2557.7},
                              .down = {"table 10", 2442.7},
                              .whole = {"section 4.2.1", 57000},
-                             .note = "Both frames go up."});
+                             .note = "Both frames are uploaded."});
         run_picture_variant(session, pair,
                             {.suite = suite,
                              .operation = "frames swapped",
@@ -73,7 +73,8 @@ void run_kernels(Session& session, const PicturePair& pair) {
                              .up = {"table 11", 2440},
                              .down = {"table 11", 2345.3},
                              .whole = {"section 4.2.2", 50000}});
-        const char* const mended = "The report's sums read past their chunk, and its threads split pixels: put right.";
+        const char* const mended =
+            "The report's sums read past their chunks and its threads split pixels; both are fixed here.";
         run_picture_variant(session, pair,
                             {.suite = suite,
                              .operation = "4-byte chunks",
@@ -112,7 +113,7 @@ void run_kernels(Session& session, const PicturePair& pair) {
                              .up = {"table 14", 2656.2},
                              .down = {"table 14", 2470.6},
                              .whole = {"section 4.2.4", 25700},
-                             .note = "718 threads were the report's best; 4 do not divide them, as it asks for."});
+                             .note = "718 threads were fastest in the report, although it asks for a multiple of 4."});
     }
 }
 

@@ -35,11 +35,10 @@ constexpr int reported_video_frames = 480;
 // Describes what was corrected in a step of the report (steps.hpp).
 std::string note_of(const std::string& step) {
     if (step == "gradients")
-        return "in 16 bits with sign, the nearest pixels standing for those outside; the report has bytes, and nothing "
-               "at "
-               "the rim";
-    if (step == "magnitude and direction") return "as floats; the report has bytes";
-    if (step == "votes") return "split by distances from both bins' middles; the report's equations 11 and 12 are not";
+        return "signed 16-bit values with replicated border pixels; the report uses bytes and leaves out the border";
+    if (step == "magnitude and direction") return "floats; the report uses bytes";
+    if (step == "votes")
+        return "split by the distances from the centres of both bins, unlike in the report's equations 11 and 12";
     return "";
 }
 

@@ -63,8 +63,8 @@ constexpr const char* name_of(Strategy strategy) {
 }
 
 constexpr const char* mended(Strategy strategy) {
-    if (strategy == Strategy::global) return "mended: totals of 64 bits, means rounded";
-    return "mended: blocks of at most 1024 threads for every cell, no pixel left out, totals of 64 bits, means rounded";
+    if (strategy == Strategy::global) return "fixed: 64-bit totals, rounded means";
+    return "fixed: at most 1024 threads per block for every cell, no pixel skipped, 64-bit totals, rounded means";
 }
 
 // Buffers for the sums of both strategies on the GPU, for cells down to one pixel.
@@ -95,7 +95,7 @@ public:
         std::array<std::uint64_t, 3> got{};
         cuda::download(job_.totals, got.data(), sizeof got, *stream_);
         stream_->synchronize();
-        if (got != want) fail(ErrorCode::internal, "{}: the frame's sums are not the reference's", operation);
+        if (got != want) fail(ErrorCode::internal, "{}: the frame's sums differ from the reference", operation);
     }
 
 private:
@@ -157,7 +157,7 @@ void check_every_cell(Session& session) {
             sums.check_totals(totals, operation);
         }
     }
-    fmt::print("mosaic: both strategies give the reference's result with every cell of 1 to 512 pixels\n");
+    fmt::print("mosaic: both strategies match the reference for every cell size from 1 to 512 pixels\n");
 }
 #endif
 
@@ -186,7 +186,7 @@ void run_size(Session& session, const Measured& measured) {
 void run_mosaic(Session& session) {
 #if FRAMEWIRE_BENCHES_ON_GPU
     if (session.gpu() && session.check_only())
-        session.attempt("mosaic: every cell of 1 to 512 pixels", [&] { check_every_cell(session); });
+        session.attempt("mosaic: every cell size from 1 to 512 pixels", [&] { check_every_cell(session); });
 #endif
     // A quick run has each size once, with the cell size for which the report measured both strategies.
     for (const auto& measured : report)

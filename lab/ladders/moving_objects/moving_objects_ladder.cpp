@@ -140,7 +140,7 @@ void write_steps(const Session& session, FrameSize size, const std::array<const 
 void bench_loops(Session& session, const MovingScene& scene) {
     const auto size = scene.size;
     const Variant variant{"CPU v1.0", "cpu, 1 thread", 4,
-                          "plain loops over a 15x15 matrix; mirrored at the rim, where the report has black"};
+                          "plain loops over a 15x15 matrix; mirrored at the border, where the report uses black"};
     auto blur_cells = blur_matrix();
     auto disc_cells = disc_matrix();
     std::vector<std::uint8_t> gray(size.pixels()), blurred(gray), room(gray), mask(gray), swap(gray);
@@ -222,12 +222,12 @@ struct GpuVariant {
     int block_px;
 };
 constexpr GpuVariant gpu_variants[] = {
-    {{"GPU v1.0", "cuda", 6, "all is allocated and the background computed again for each frame"},
-     GpuVersion::v1_0,
+    {{"GPU v1.0", "cuda", 6, "allocates memory and recomputes the background for each frame"}, GpuVersion::v1_0, 32},
+    {{"GPU v1.1", "cuda", 7, "memory and background are prepared once; matrices in global memory"},
+     GpuVersion::v1_1,
      32},
-    {{"GPU v1.1", "cuda", 7, "memory and background once; matrices in global memory"}, GpuVersion::v1_1, 32},
     {{"GPU v1.2", "cuda", 8, "tiles in shared memory, matrices in constant memory"}, GpuVersion::tiled, 32},
-    {{"GPU v1.3", "cuda", 9, "as v1.2 in blocks of 16x16"}, GpuVersion::tiled, 16}};
+    {{"GPU v1.3", "cuda", 9, "as v1.2, but with blocks of 16x16"}, GpuVersion::tiled, 16}};
 
 // Measures one version with one block size on the scene.
 class GpuBench {
@@ -323,7 +323,7 @@ void bench_gpu(Session& session, const MovingScene& scene) {
     for (const int block_px : {4, 8, 12, 16, 20, 24, 28, 32})
         session.attempt(fmt::format("{}, blocks of {}", suite, block_px), [&] {
             GpuBench bench(session, scene,
-                           {{"GPU tiled", "cuda", 0, "the grid search for v1.3"}, GpuVersion::tiled, block_px});
+                           {{"GPU tiled", "cuda", 0, "grid search for v1.3"}, GpuVersion::tiled, block_px});
             bench.check();
             bench.time_kernels();
         });
@@ -344,7 +344,8 @@ void bench_framewire_cuda(Session& session, const MovingScene& scene) {
         const auto found = detector.fetch().of_frame();
         require_objects({found.begin(), found.end()}, scene.objects, frame, "framewire cuda");
     }
-    const Rows rows(session, {"framewire", "framewire cuda", 0, "boxes are made on the GPU, and only they come back"},
+    const Rows rows(session,
+                    {"framewire", "framewire cuda", 0, "boxes are computed on the GPU, and only they are downloaded"},
                     scene.size);
     rows.add("kernels", session.time_launches([&](int) { detector.run(std::as_const(in).view()); }));
     rows.add("whole", session.time_host(run), fewest_bytes(scene.size));

@@ -34,7 +34,7 @@ struct LabelledMasks {
     const std::uint8_t* mask(int turn) const { return masks.row(turn % count(), 0); }
     void require(const std::vector<std::int32_t>& labels, int turn, const std::string& variant) const {
         if (labels != want[static_cast<std::size_t>(turn % count())])
-            fail(ErrorCode::internal, "{}: the labels of mask {} are not the reference's; not timed", variant, turn);
+            fail(ErrorCode::internal, "{}: the labels of mask {} differ from the reference; not timed", variant, turn);
     }
     // Returns the least memory traffic: the mask is read, its labels are written.
     double fewest_bytes() const { return static_cast<double>((1 + sizeof(std::int32_t)) * size.pixels()); }

@@ -77,14 +77,14 @@ MovingScene::MovingScene(FrameSize frame_size, int count)
     };
     for (std::size_t index = 0; index < objects.size(); ++index)
         if (!std::ranges::equal(objects[index], matrix_objects[index], same_box))
-            fail(ErrorCode::internal, "frame {} of the scene has other boxes by a matrix", index);
+            fail(ErrorCode::internal, "frame {} of the scene has different boxes with a matrix blur", index);
 }
 
 void require_objects(const std::vector<Component>& found, const std::vector<std::vector<Component>>& want, int frame,
                      const std::string& variant) {
     const auto& of_frame = want[static_cast<std::size_t>(frame) % want.size()];
     if (found != of_frame)
-        fail(ErrorCode::internal, "{}: frame {} has {} objects, not the reference's {}, or they lie elsewhere", variant,
+        fail(ErrorCode::internal, "{}: frame {} has {} objects, the reference has {}, or their boxes differ", variant,
              frame, found.size(), of_frame.size());
 }
 

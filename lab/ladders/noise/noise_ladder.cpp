@@ -54,7 +54,7 @@ void run_cpu(Session& session, const PicturePair& pair) {
 void run_kernels(Session& session, const PicturePair& masks, const PicturePair& overlays) {
     if constexpr (cuda::compiled) {
         const std::vector<int> sweep{32, 64, 128, 256, 512, most_threads};
-        const char* const mended = "The report's threads split pixels and leave out the last ones, which is put right.";
+        const char* const mended = "The report's threads split pixels and skip the last ones; both are fixed here.";
         run_picture_variant(session, masks,
                             {.suite = suite,
                              .operation = "16-byte chunks",
@@ -103,7 +103,7 @@ void run_kernels(Session& session, const PicturePair& masks, const PicturePair& 
              .up = {"table 18", 3345, 2496, 6616.1},
              .down = {"table 18", 3316, 2835.9, 4229.7},
              .whole = {"section 5.0.5", 16500},
-             .note = "The report keeps differences in 8 bits, in which large ones look small: put right."});
+             .note = "The report stores differences in 8 bits, where large ones look small; this is fixed here."});
     }
 }
 

@@ -69,7 +69,7 @@ void run_kernel(Session& session, const LadderMoments& moments, NoiseMode mode) 
                      .bytes = moved,
                      .reported = threads == most_threads ? reported_of(on_jetson) : std::nullopt,
                      .details = {{"step", step}, {"threads", std::to_string(threads)}},
-                     .note = "The difference is not counted as the kernel's; the report left out the last positions."});
+                     .note = "The kernel's time excludes the difference; the report skipped the last positions."});
     };
     for (const int threads : {32, 64, 128, 256, 512, most_threads}) {
         bring_back();
@@ -129,7 +129,7 @@ void run_filter(Session& session, Executor& executor, const LadderMoments& momen
                  .timing = timing,
                  .bytes = static_cast<double>(shape.bytes()) + 5.0 * static_cast<double>(found),
                  .details = {{"step", "kernel"}},
-                 .note = "Red on black, the black too."});
+                 .note = "Writes red pixels on black, including the black ones."});
 }
 
 }  // namespace positions_ladder

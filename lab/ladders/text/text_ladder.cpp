@@ -29,7 +29,7 @@ std::string font() {
 
 int number_of(char character) {
     const auto* at = std::strchr(text_alphabet, character);
-    if (!at) fail(ErrorCode::internal, "'{}' is not in the text's alphabet", character);
+    if (!at) fail(ErrorCode::internal, "the text alphabet does not contain '{}'", character);
     return static_cast<int>(at - text_alphabet);
 }
 
@@ -87,12 +87,13 @@ const Variant variants[] = {
      TextKernel::chunks,
      true,
      {"section 3.1.3, figure 13", 1.868},
-     "The report's: some ns less than from global memory, for by its address constant memory is read as that is."},
+     "As in the report, a few ns faster than global memory: through its address, constant memory is read like global "
+     "memory."},
     {"32-byte chunks, constant memory",
      TextKernel::constant_memory,
      false,
      {},
-     "What the report meant: the constant cache serves the addresses of a warp one after the other."},
+     "What the report intended: the constant cache serves the different addresses of a warp one after the other."},
 };
 
 class OnGpu {
@@ -188,7 +189,7 @@ void run_filter(Session& session) {
                      .timing = timing,
                      .bytes = 2.0 * static_cast<double>(shape.bytes()),
                      .details = {{"step", "line"}},
-                     .note = "The whole line, blended, and the rest of the frame copied."});
+                     .note = "Blends the whole line and copies the rest of the frame."});
     };
     run();
     Session::require_equal(std::as_const(out).view(), std::as_const(want).view(), "framewire cpu");

@@ -85,7 +85,7 @@ template <class Value, class Kernel>
 void launch(Kernel* kernel, const WindowsJob& job, const cuda::Stream& stream) {
     const int side = job.tile + job.size - 1;
     if (job.tile < 1 || side > most_window_threads)
-        fail(ErrorCode::internal, "a tile and its rim are 1 to 32 pixels wide");
+        fail(ErrorCode::internal, "a tile with its border must be 1 to 32 pixels wide");
     const dim3 grid(cuda::blocks(job.width, job.tile), cuda::blocks(job.height, job.tile));
     const dim3 block(static_cast<unsigned>(side), static_cast<unsigned>(side));
     cuda::Launch(stream, grid, block, static_cast<std::size_t>(side * side * 3) * sizeof(Value))(kernel, job);
@@ -109,7 +109,7 @@ void convolve_in_tiles(const WindowsJob& job, const cuda::Stream& stream) {
         case 6: return launch<int>(convolution_tiles<6>, job, stream);
         case 7: return launch<int>(convolution_tiles<7>, job, stream);
         case 9: return launch<int>(convolution_tiles<9>, job, stream);
-        default: fail(ErrorCode::internal, "convolution's windows are 3 to 7 or 9 pixels wide");
+        default: fail(ErrorCode::internal, "convolution windows must be 3 to 7 or 9 pixels wide");
     }
 }
 
@@ -117,7 +117,7 @@ void median_in_tiles(const WindowsJob& job, const cuda::Stream& stream) {
     switch (job.size) {
         case 3: return launch<std::uint8_t>(median_tiles_bubble_sort<3>, job, stream);
         case 5: return launch<std::uint8_t>(median_tiles_bubble_sort<5>, job, stream);
-        default: fail(ErrorCode::internal, "the median's windows are 3 or 5 pixels wide");
+        default: fail(ErrorCode::internal, "median windows must be 3 or 5 pixels wide");
     }
 }
 

@@ -141,7 +141,7 @@ void run_tiles(const Window& window, FilterLadder& ladder, HostView<const std::u
         ladder.gpu(
             {.operation = fmt::format("{}{}", name_of(window), is_median ? ", bubble sort" : ""),
              .details = {{"tile", std::to_string(tile)}},
-             .note = is_median ? "" : "mended: rounded to nearest, where the report cuts",
+             .note = is_median ? "" : "fixed: rounds to nearest; the report truncates",
              .reported = has_time
                              ? std::optional(Reported{"streaming and filters 2022, section 6.5", "Jetson Nano", 574670})
                              : std::nullopt},
@@ -173,11 +173,11 @@ void run_window(Session& session, const Window& window, const DimRoom& room, dou
         .operation = "framewire, " + name_of(window),
         .details = {{"changed_percent", fmt::format("{:.2f}", percent)},
                     {"unfiltered_percent", fmt::format("{:.2f}", unfiltered_percent)}},
-        .note = fmt::format("leaves {:.2f} % of bytes to send of {:.2f} % unfiltered", percent, unfiltered_percent)};
+        .note = fmt::format("reduces the bytes to send from {:.2f} % to {:.2f} %", unfiltered_percent, percent)};
     if (window.report_percent != 0) {
         variant.details["report_percent"] = fmt::format("{:.2f}", window.report_percent);
         variant.note +=
-            fmt::format("; figure 35: {:.2f} % of {:.2f} %", window.report_percent, report_unfiltered_percent);
+            fmt::format("; figure 35: from {:.2f} % to {:.2f} %", report_unfiltered_percent, window.report_percent);
     }
     ladder.framewire(variant, info, values, check);
 }
