@@ -258,21 +258,23 @@ TEST_P(DetectRefusal, ReportsTheReasonAndLeavesNoFile) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, DetectRefusal,
-    testing::Values(DetectRefused{"Diameter", {"-i", room, "--diameter", "14"}, 2, "odd"},
-                    DetectRefused{"Void", {"-i", room, "--blur", "7"}, 2, "blur has no effect with background mixture"},
-                    DetectRefused{"Method", {"-i", room, "--method", "report", "--background", "mixture"}, 2, "report"},
-                    DetectRefused{"Median", {"-i", room, "--morph", "median:4"}, 2, "odd"},
-                    DetectRefused{"Background", {"-i", room, "--background", "second"}, 2, "mixture"},
-                    DetectRefused{"Rate", {"-i", room, "--background", "mean:0"}, 2, "mean"},
-                    DetectRefused{"NoSuchPicture", {"-i", room, "--background", "no/such.png"}, 66, "no/such.png"},
-                    DetectRefused{"Zone", {"-i", room, "--roi", "1,2,3"}, 2, "1,2,3"},
-                    DetectRefused{"ZoneOutside", {"-i", room, "--roi", "320,0,5,5"}, 2, "outside"},
-                    DetectRefused{
-                        "TwoRegions", {"-i", room, "--roi", "0,0,5,5", "--roi-mask", "x.png"}, 2, "cannot be combined"},
-                    DetectRefused{"Areas", {"-i", room, "--min-area", "50", "--max-area", "40"}, 2, "50 to 40"},
-                    DetectRefused{"Format", {"-i", room, "--format", "xml"}, 2, "--format"},
-                    DetectRefused{"OneStandardOutput", {"-i", room, "-o", "-", "--mask", "-"}, 2, "standard output"},
-                    DetectRefused{"NoSuchFile", {"-i", "/no/such/file.mp4"}, 66, "/no/such/file.mp4"}),
+    testing::Values(
+        DetectRefused{"EvenDiameter", {"-i", room, "--diameter", "14"}, 2, "odd"},
+        DetectRefused{
+            "OptionWithoutEffect", {"-i", room, "--blur", "7"}, 2, "blur has no effect with background mixture"},
+        DetectRefused{
+            "ReportMethodWithMixture", {"-i", room, "--method", "report", "--background", "mixture"}, 2, "report"},
+        DetectRefused{"EvenMedian", {"-i", room, "--morph", "median:4"}, 2, "odd"},
+        DetectRefused{"UnknownBackground", {"-i", room, "--background", "second"}, 2, "mixture"},
+        DetectRefused{"ZeroLearningRate", {"-i", room, "--background", "mean:0"}, 2, "mean"},
+        DetectRefused{"MissingBackgroundImage", {"-i", room, "--background", "no/such.png"}, 66, "no/such.png"},
+        DetectRefused{"InvalidRegion", {"-i", room, "--roi", "1,2,3"}, 2, "1,2,3"},
+        DetectRefused{"RegionOutsideTheFrame", {"-i", room, "--roi", "320,0,5,5"}, 2, "outside"},
+        DetectRefused{"TwoRegions", {"-i", room, "--roi", "0,0,5,5", "--roi-mask", "x.png"}, 2, "cannot be combined"},
+        DetectRefused{"MinimumAreaAboveMaximum", {"-i", room, "--min-area", "50", "--max-area", "40"}, 2, "50 to 40"},
+        DetectRefused{"UnknownFormat", {"-i", room, "--format", "xml"}, 2, "--format"},
+        DetectRefused{"TwoOutputsToStandardOutput", {"-i", room, "-o", "-", "--mask", "-"}, 2, "standard output"},
+        DetectRefused{"NoSuchFile", {"-i", "/no/such/file.mp4"}, 66, "/no/such/file.mp4"}),
     [](const auto& refused) { return refused.param.name; });
 
 }  // namespace

@@ -28,7 +28,7 @@ std::string frames_of(const std::string& path) {
 class Filters : public testing::Test {
 protected:
     void SetUp() override {
-        FRAMEWIRE_NEEDS(std::filesystem::exists(vtest), "vtest.avi of Debian's opencv-doc is not there");
+        FRAMEWIRE_NEEDS(std::filesystem::exists(vtest), "vtest.avi is missing (Debian: opencv-doc)");
         ASSERT_TRUE(
             ffmpeg("-ss 6 -i " + vtest + " -frames:v 8 -vf crop=160:120:300:150 -c:v ffv1 -pix_fmt bgr0 " + in_));
     }

@@ -31,7 +31,7 @@ void redirect(int descriptor, const char* path, int flags) {
 
 TemporaryFolder::TemporaryFolder() {
     auto name = (std::filesystem::temp_directory_path() / "framewire-XXXXXX").string();
-    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
+    if (!mkdtemp(name.data())) throw std::runtime_error("cannot create a temporary folder");
     path_ = name;
 }
 
@@ -153,7 +153,7 @@ bool becomes_true(const std::function<bool()>& condition) {
 
 std::string contents(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
-    EXPECT_TRUE(file) << path << " cannot be read";
+    EXPECT_TRUE(file) << "cannot read " << path;
     return {std::istreambuf_iterator<char>(file), {}};
 }
 

@@ -16,7 +16,7 @@ namespace framewire::e2e {
 namespace {
 
 const std::filesystem::path docs = std::string(kit::sources_path) + "/docs/filters";
-constexpr const char* how_to_mend = "scripts/filter-docs.sh writes the pages again";
+constexpr const char* how_to_mend = "run scripts/filter-docs.sh to regenerate the pages";
 
 std::string page(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "filters");

@@ -19,7 +19,7 @@ Result run(std::vector<std::string> arguments) {
 const std::string vtest = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
 
 TEST(Encoders, TheDefaultMatchesFfmpegQualityAtTheSameSize) {
-    FRAMEWIRE_NEEDS(std::filesystem::exists(vtest), "vtest.avi of Debian's opencv-doc is not there");
+    FRAMEWIRE_NEEDS(std::filesystem::exists(vtest), "vtest.avi is missing (Debian: opencv-doc)");
     const TemporaryFolder folder;
     ASSERT_TRUE(ffmpeg("-i " + vtest + " -frames:v 60 -c:v ffv1 " + (folder / "in.mkv")));
     ASSERT_TRUE(ffmpeg("-i " + (folder / "in.mkv") + " -crf 20 " + (folder / "theirs.mp4")));

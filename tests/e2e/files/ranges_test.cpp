@@ -87,10 +87,10 @@ TEST_P(Ranges, FramesEqualThoseOfFfmpeg) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, Ranges,
-    testing::Values(Medium{"BetweenKeyFrames", "a.mp4", "-c:v libx264 -bf 3 -g 48"},
-                    Medium{"OpenGroups", "a.ts", "-c:v libx264 -bf 3 -g 20 -x264-params open-gop=1:scenecut=0"},
+    testing::Values(Medium{"BetweenKeyframes", "a.mp4", "-c:v libx264 -bf 3 -g 48"},
+                    Medium{"OpenGops", "a.ts", "-c:v libx264 -bf 3 -g 20 -x264-params open-gop=1:scenecut=0"},
                     Medium{
-                        "OpenGroupsOfHevc", "a.mp4",
+                        "HevcOpenGops", "a.mp4",
                         "-c:v libx265 -preset ultrafast -x265-params open-gop=1:keyint=20:bframes=4:log-level=error"},
                     Medium{"VariableRate", "a.mp4",
                            "-vf \"select='not(mod(n,7))+not(mod(n,5))'\" -fps_mode vfr -c:v libx264 -bf 2"}));

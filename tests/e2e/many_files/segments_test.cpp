@@ -392,7 +392,7 @@ TEST_F(Segments, ForeignFilesAreReplacedOnlyOnRequest) {
 
 TEST_F(Segments, AreExactForARealClip) {
     const std::string vtest = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
-    FRAMEWIRE_NEEDS(fs::exists(vtest), "vtest.avi of Debian's opencv-doc is not there");
+    FRAMEWIRE_NEEDS(fs::exists(vtest), "vtest.avi is missing (Debian: opencv-doc)");
     const auto small = folder_ / "v.mp4";
     ASSERT_TRUE(ffmpeg("-i " + vtest + " -vf scale=192:144 -c:v libx264 -g 50 " + small));
     expect_equal({"detect", "-i", small, "--background", "first", "--min-area", "20"}, {"--segment", "20s"});
