@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(Containers, Companions,
                          testing::Values(Film{".mp4", "-c:a aac -c:s mov_text"}, Film{".mkv", "-c:a libopus -c:s srt"},
                                          Film{".mov", "-c:a pcm_s16le -c:s mov_text"}));
 
-TEST(CompanionRules, NoAudioOmitsTheAudio) {
+TEST(CompanionRules, NoAudioOmitsOnlyTheAudio) {
     const TemporaryFolder folder;
     make_film(folder, folder / "in.mkv", "-c:a aac -c:s srt");
     ASSERT_EQ(run({"-i", folder / "in.mkv", "-o", folder / "out.mkv", "--no-audio"}).code, 0);

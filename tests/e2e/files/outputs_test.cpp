@@ -510,7 +510,7 @@ TEST(Outputs, UppercaseExtensionsAndSpecialFilesAreAccepted) {
 }
 
 // `timeout` signals the process and then its process group: the second signal does not mean that the user is impatient.
-TEST(Outputs, AnImmediateSecondSignalIsPartOfTheSameStop) {
+TEST(Outputs, AnImmediateSecondSignalDoesNotForceAnAbort) {
     const auto is_pending = [](pid_t process) {
         std::ifstream status("/proc/" + std::to_string(process) + "/status");
         for (std::string line; std::getline(status, line);)
