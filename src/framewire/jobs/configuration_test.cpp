@@ -205,8 +205,8 @@ TEST(Configuration, ReportsAllErrorsInOrder) {
 TEST(Configuration, RejectsUnsupportedDocuments) {
     expect_refusal("cameras: [", "x:");
     expect_refusal("a: 1\na: 2\n", "first on line 1");
-    expect_refusal("a: &x [1]\nb: *x\n", "x:2:4: an alias");
-    expect_refusal("a: !!binary aGVsbG8=\n", "a tag");
+    expect_refusal("a: &x [1]\nb: *x\n", "x:2:4: aliases");
+    expect_refusal("a: !!binary aGVsbG8=\n", "the tag");
     expect_refusal("[a]: 1\n", "a key must be a string");
     expect_refusal("{a: 1}: 1\n", "a key must be a string");
     expect_refusal("a: 1\n---\nb: 2\n", "a second YAML document");

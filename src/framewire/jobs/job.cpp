@@ -91,7 +91,7 @@ JobFiles& JobFiles::output(const std::string& option, const std::string& path, c
     return *this;
 }
 
-JobFiles& JobFiles::statistics(const std::string& path) { return output("--stats", path, {"figures", {".json"}}); }
+JobFiles& JobFiles::statistics(const std::string& path) { return output("--stats", path, {"statistics", {".json"}}); }
 
 void JobFiles::add_output(const std::string& option, const std::string& path) {
     if (!path.empty()) outputs_.push_back({option, path});

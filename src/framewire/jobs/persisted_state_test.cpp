@@ -148,7 +148,7 @@ TEST(StateFile, ReportsThePositionOfErrors) {
     expect(std::string(2 << 20, ' '), "1048576 bytes");
     expect(R"({"framewire":"state","version":2,"cameras":{}})", "version: expected 1");
     expect(R"({"framewire":"state","version":)" + std::string(10'000, '[') + std::string(10'000, ']') + "}", "version");
-    expect(R"({"framewire":"other","version":1,"cameras":{}})", "not a state file");
+    expect(R"({"framewire":"other","version":1,"cameras":{}})", "not a camera state file");
     expect(R"({"framewire":"state","version":1})", "'cameras' is missing");
     expect(R"({"framewire":"state","version":1,"cameras":{"../x":{}}})", "../x");
     expect(of_door(R"("colour":1)"), "cameras.door.colour: is unknown; allowed: chain");
@@ -164,7 +164,7 @@ TEST(StateFile, ReportsThePositionOfErrors) {
     };
     expect(zones("[64]", ""), "cameras.door.zones.size: expected a width and a height");
     expect(zones("[0,48]", ""), "cameras.door.zones.size[0]");
-    expect(zones("[64,48]", R"({"kind":"secret","x":0,"y":0,"width":1,"height":1})"), "'secret' is not a kind");
+    expect(zones("[64,48]", R"({"kind":"secret","x":0,"y":0,"width":1,"height":1})"), "unknown zone kind 'secret'");
     expect(zones("[64,48]", R"({"kind":"mosaic","x":60,"y":0,"width":5,"height":1})"), "64x48");
     expect(zones("[64,48]", R"({"kind":"mosaic","x":2147483647,"y":0,"width":2147483647,"height":1})"), "64x48");
 }

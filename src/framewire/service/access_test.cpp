@@ -65,7 +65,7 @@ TEST_F(AccessTest, IsOpenOnlyOnRequest) {
     EXPECT_TRUE(options.open);
     EXPECT_EQ(options.token, "");
     EXPECT_TRUE(warned_of("anyone who can connect to 0.0.0.0:0 can watch"));
-    expect_code(ErrorCode::usage, "cannot be combined with no token",
+    expect_code(ErrorCode::usage, "cannot be combined with access without a token",
                 [&] { prepare_access({.token_file = "x", .open = true}, options); });
 }
 

@@ -261,7 +261,7 @@ TEST_F(Mqtt, ReportsAWrongPasswordWithoutShowingIt) {
         return fmt::format("mqtt://{}@127.0.0.1:{}/cams", user, broker.port());
     };
     Program wrong(serve(url_of("bob:wrong-secret"), {"--frames", "40", "--stats", folder / "stats.json"}));
-    ASSERT_TRUE(wrong.wait_for_err("password is wrong")) << wrong.err();
+    ASSERT_TRUE(wrong.wait_for_err("wrong user or password")) << wrong.err();
     const auto line = contents(fmt::format("/proc/{}/cmdline", wrong.id()));
     EXPECT_NE(line.find("mqtt://***"), std::string::npos) << line;
     EXPECT_EQ(line.find("wrong-secret"), std::string::npos) << line;
@@ -311,7 +311,7 @@ TEST_F(Mqtt, RejectsConflictingOptions) {
     const auto expect_in = [](const std::string& text, const std::string& words) {
         EXPECT_NE(text.find(words), std::string::npos) << words << "\nis missing from:\n" << text;
     };
-    expect_in(refusal({"--mqtt", "mqtt://broker"}), "no camera has detect");
+    expect_in(refusal({"--mqtt", "mqtt://broker"}), "detect is not enabled for any camera");
     expect_in(refusal({"--detect", "--mqtt-spool-file", "x"}), "require mqtt");
     expect_in(refusal({"--detect", "--mqtt", "mqtt://broker", "--mqtt-password-file", "x"}), "needs a user");
     expect_in(refusal({"--detect", "--mqtt", "mqtt://broker", "--mqtt-ca", "x"}), "mqtts://");

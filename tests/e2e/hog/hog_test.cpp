@@ -265,7 +265,7 @@ TEST(Hog, RejectsInvalidFolderCombinations) {
     refused({"-i", folder / "in", "-o", folder / "out/"}, 66, "no videos or images");
     refused({"-i", folder / "in", "-o", folder / "out.npy"}, 66, "no images");
     write_frames(folder / "in", 1);
-    refused({"-i", folder / "in", "-o", folder / "out/", "--streams", "2"}, 2, "has 1");
+    refused({"-i", folder / "in", "-o", folder / "out/", "--streams", "2"}, 2, "has only one stream");
     std::filesystem::copy_file(folder / "in/f00.png", folder / "in/f00.PNG");
     refused({"-i", folder / "in", "-o", folder / "out/"}, 2, "would both be written to");
     std::filesystem::remove(folder / "in/f00.PNG");
@@ -312,7 +312,7 @@ INSTANTIATE_TEST_SUITE_P(
                                "smaller than a block"},
                     HogRefused{"TooManyStreams", {"-i", room, "--streams", "9"}, 2, "1 to 8"},
                     HogRefused{"ZeroStreams", {"-i", room, "--streams", "0"}, 2, "1 to 8"},
-                    HogRefused{"SeveralStreamsOnTheCpu", {"-i", room, "--streams", "2"}, 2, "has 1"},
+                    HogRefused{"SeveralStreamsOnTheCpu", {"-i", room, "--streams", "2"}, 2, "has only one stream"},
                     HogRefused{"TwoOutputsToStandardOutput", {"-i", room, "-o", "-", "--json"}, 2, "both write"},
                     HogRefused{"VideoToStandardOutput", {"-i", room, "-o", "-"}, 2, "standard output"},
                     HogRefused{"NoSuchFile", {"-i", "/no/such/file.mp4"}, 66, "/no/such/file.mp4"}),

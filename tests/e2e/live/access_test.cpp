@@ -86,7 +86,7 @@ TEST(Access, BeyondLoopbackATokenIsCreatedStoredAndShownOnce) {
 
     GuardedServer open("0.0.0.0:0", {"--no-token"}, other);
     EXPECT_EQ(Program(view({open.url()})).wait().code, 0);
-    EXPECT_NE(open.stop().err.find("can watch: no token is needed"), std::string::npos);
+    EXPECT_NE(open.stop().err.find("can watch: no token is required"), std::string::npos);
     EXPECT_TRUE(other.names().empty());
 }
 

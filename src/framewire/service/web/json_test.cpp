@@ -57,7 +57,7 @@ std::string many_zones(int count) {
 TEST(ControlRequestBodies, InvalidBodiesAreExplained) {
     const Wrong all[] = {
         {chain, "", "not valid JSON"},
-        {chain, "{\"chain\":\"a\"", "not valid JSON at byte"},
+        {chain, "{\"chain\":\"a\"", "not valid JSON: error at byte"},
         {chain, "{\"chain\":\"a\"} x", "not valid JSON"},
         {chain, "[1]", "it must be an object"},
         {chain, "{}", "is empty; allowed: chain"},
