@@ -179,16 +179,16 @@ TEST(Jpeg, RoundTripErrorIsSmall) {
         const auto jpeg = encode_jpeg(image.view());
         const std::unique_ptr<void, decltype(&tjDestroy)> reader(tjInitDecompress(), &tjDestroy);
         const auto* bytes = reinterpret_cast<const unsigned char*>(jpeg.data());
-        int width = 0, height = 0, sampling = 0, colours = 0;
-        ASSERT_EQ(tjDecompressHeader3(reader.get(), bytes, jpeg.size(), &width, &height, &sampling, &colours), 0);
-        EXPECT_EQ(width, shape.width);
-        EXPECT_EQ(height, shape.height);
+        int columns = 0, rows = 0, sampling = 0, colours = 0;
+        ASSERT_EQ(tjDecompressHeader3(reader.get(), bytes, jpeg.size(), &columns, &rows, &sampling, &colours), 0);
+        EXPECT_EQ(columns, shape.width);
+        EXPECT_EQ(rows, shape.height);
         EXPECT_EQ(colours == TJCS_GRAY, channels == 1);
         std::vector<unsigned char> again(static_cast<std::size_t>(shape.bytes()));
-        ASSERT_EQ(tjDecompress2(reader.get(), bytes, jpeg.size(), again.data(), width, 0, height,
+        ASSERT_EQ(tjDecompress2(reader.get(), bytes, jpeg.size(), again.data(), columns, 0, rows,
                                 channels == 1 ? TJPF_GRAY : TJPF_BGR, 0),
                   0);
-        for (int y = 0; y < height; ++y)
+        for (int y = 0; y < rows; ++y)
             for (int x = 0; x < shape.row_bytes(); ++x)
                 ASSERT_LE(
                     std::abs(again[static_cast<std::size_t>(y * shape.row_bytes() + x)] - image.view().row(0, y)[x]),
@@ -198,11 +198,11 @@ TEST(Jpeg, RoundTripErrorIsSmall) {
 }
 
 TEST(Png, Gray16RoundTripIsExactWithoutGammaChunks) {
-    constexpr int width = 7, height = 3;
+    constexpr int columns = 7, rows = 3;
     std::vector<std::uint16_t> values;
-    for (int at = 0; at < width * height; ++at) values.push_back(static_cast<std::uint16_t>(at * 3121 % 65536));
+    for (int at = 0; at < columns * rows; ++at) values.push_back(static_cast<std::uint16_t>(at * 3121 % 65536));
     values.back() = 65535;
-    const auto bytes = encode_gray_png_16(values.data(), width, height);
+    const auto bytes = encode_gray_png_16(values.data(), columns, rows);
     const std::string file(bytes.begin(), bytes.end());
     EXPECT_EQ(file.find("gAMA"), file.npos);
     EXPECT_EQ(file.find("cHRM"), file.npos);
@@ -210,11 +210,11 @@ TEST(Png, Gray16RoundTripIsExactWithoutGammaChunks) {
     png_image png{};
     png.version = PNG_IMAGE_VERSION;
     ASSERT_TRUE(png_image_begin_read_from_memory(&png, bytes.data(), bytes.size()));
-    EXPECT_EQ(png.width, static_cast<png_uint_32>(width));
-    EXPECT_EQ(png.height, static_cast<png_uint_32>(height));
+    EXPECT_EQ(png.width, static_cast<png_uint_32>(columns));
+    EXPECT_EQ(png.height, static_cast<png_uint_32>(rows));
     EXPECT_EQ(png.format, static_cast<png_uint_32>(PNG_FORMAT_LINEAR_Y)) << "gray, 16 bits";
     std::vector<std::uint16_t> read(values.size());
-    ASSERT_TRUE(png_image_finish_read(&png, nullptr, read.data(), width, nullptr)) << png.message;
+    ASSERT_TRUE(png_image_finish_read(&png, nullptr, read.data(), columns, nullptr)) << png.message;
     EXPECT_EQ(read, values);
 }
 

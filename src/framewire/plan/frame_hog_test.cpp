@@ -162,18 +162,18 @@ TEST_P(FramePeopleTest, FramesInFlightMatchSingleFrames) {
         std::ranges::sort(all, {}, [](const Detection& d) { return std::tuple(d.height, d.y, d.x); });
         return all;
     };
-    const Shape shape{1, 60, 50, 3};
+    const Shape frame_shape{1, 60, 50, 3};
     constexpr int frames = 7, slots = 3;
     auto& executor = kit::executor(GetParam());
-    PeopleDetector under_way(model, parameters, shape, executor);
-    PeopleDetector one_by_one(model, parameters, shape, kit::executor(Backend::cpu));
+    PeopleDetector under_way(model, parameters, frame_shape, executor);
+    PeopleDetector one_by_one(model, parameters, frame_shape, kit::executor(Backend::cpu));
     auto found = one_by_one.make_people();
-    struct Slot {
+    struct Place {
         Frame frame;
         DetectedPeople people;
     };
-    std::vector<Slot> places;
-    for (int slot = 0; slot < slots; ++slot) places.push_back({Frame(shape, executor), under_way.make_people()});
+    std::vector<Place> places;
+    for (int slot = 0; slot < slots; ++slot) places.push_back({Frame(frame_shape, executor), under_way.make_people()});
     const auto check = [&](int number) {
         auto& place = places[static_cast<std::size_t>(number % slots)];
         place.people.wait();

@@ -125,9 +125,8 @@ TEST(Serve, AcceptsDeprecatedOptionsWithOneWarningEach) {
     EXPECT_TRUE(viewer.remote_control()) << "--panel accepts control requests";
     serving.program().signal(SIGTERM);
     const auto words = serving.program().wait().err;
-    for (const std::string& warning :
-         {"--refresh is deprecated and will be removed in the next release; use --refine",
-          "--panel is deprecated and will be removed in the next release; use --controls"}) {
+    for (const char* warning : {"--refresh is deprecated and will be removed in the next release; use --refine",
+                                "--panel is deprecated and will be removed in the next release; use --controls"}) {
         const auto at = words.find(warning);
         EXPECT_NE(at, std::string::npos) << words;
         EXPECT_EQ(words.rfind(warning), at) << words;

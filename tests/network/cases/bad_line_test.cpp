@@ -131,7 +131,10 @@ TEST(BadLine, PicturesStayWithinTheBoundAndArriveWithinASecond) {
     // If TCP loses a packet twice, it takes longer than a second. The test therefore reports the maximum and limits a
     // high percentile.
     EXPECT_EQ(viewer["failed"].size(), 0u) << viewer["outside"] << " bytes outside the bound";
-    if (!kit::brief()) EXPECT_LT(viewer["latency_ms"][scaled("p95", "p99")], 1'000);  // a sanitizer takes longer
+    // A sanitizer takes longer.
+    if (!kit::brief()) {
+        EXPECT_LT(viewer["latency_ms"][scaled("p95", "p99")], 1'000);
+    }
 }
 
 }  // namespace

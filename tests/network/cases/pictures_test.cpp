@@ -227,7 +227,9 @@ void record_beside_slow_viewers(Station& station, double seconds) {
     reported(live);
     for (const auto* name : {"slow.fwd", "slow.mkv", "stopped.fwd"}) {
         const auto pictures = reported(name);
-        if (!makes_few_frames) EXPECT_LT(pictures, all) << name << ": no frames were skipped";
+        if (!makes_few_frames) {
+            EXPECT_LT(pictures, all) << name << ": no frames were skipped";
+        }
     }
 }
 

@@ -149,7 +149,7 @@ void NoSignal::draw(HostView<std::uint8_t> image) {
     for (int y = 0; y < shape.height; ++y)
         std::transform(image.row(0, y), image.row(0, y) + std::int64_t{1} * shape.width * shape.channels,
                        words.row(0, y), image.row(0, y), [](std::uint8_t picture, std::uint8_t word) {
-                           return std::max<std::uint8_t>(picture / darkening, word);
+                           return std::max(static_cast<std::uint8_t>(picture / darkening), word);
                        });
     drawn_ = true;
 }
