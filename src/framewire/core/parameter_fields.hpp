@@ -85,7 +85,7 @@ ParameterField<Aggregate> parameter_field(Access access, ParameterInfo info) {
         return {std::move(info), [access](const Aggregate& all) { return fmt::to_string(std::invoke(access, all)); },
                 [access](Aggregate& all, const std::string& text) {
                     const auto number = checked_number<Member>(text);
-                    if (!number) fail(ErrorCode::internal, "'{}' was not validated", text);
+                    if (!number) fail(ErrorCode::internal, "'{}' was not checked", text);
                     std::invoke(access, all) = *number;
                 }};
     }
@@ -107,7 +107,7 @@ ParameterField<Aggregate> parameter_field(Member Aggregate::*member, const Named
             [member, &values](const Aggregate& all) { return std::string(name_of(values, all.*member)); },
             [member, &values](Aggregate& all, const std::string& text) {
                 const auto* value = value_named(values, text);
-                if (!value) fail(ErrorCode::internal, "'{}' was not validated", text);
+                if (!value) fail(ErrorCode::internal, "'{}' was not checked", text);
                 all.*member = *value;
             }};
 }

@@ -98,7 +98,7 @@ template <class Value, std::size_t count>
 std::string_view name_of(const NamedValue<Value> (&values)[count], Value value) {
     for (const auto& one : values)
         if (one.value == value) return one.name;
-    fail(ErrorCode::internal, "an enumerator has no name");
+    fail(ErrorCode::internal, "a value without a name");
 }
 
 /// Returns the value called `name`, or null if there is none.

@@ -102,7 +102,7 @@ public:
     /// on the CPU backend.
     template <class... Arguments>
     static MirroredBuffer on_gpu(const Executor& executor, Arguments... arguments) {
-        executor.require_space<MemorySpace::device>("a device-only mirrored buffer");
+        executor.require_space<MemorySpace::device>("a mirrored buffer without its host memory");
         MirroredBuffer mirror;
         mirror.device_ = Of<MemorySpace::device>(arguments...);
         return mirror;

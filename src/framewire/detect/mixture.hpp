@@ -236,9 +236,9 @@ private:
     void check(const View<const std::uint8_t, space>& frames, const BitMaskView<std::uint32_t, space>& foreground,
                const BitMaskView<std::uint32_t, space>& shadows) const {
         const auto shape = shape_.with_frames(frames.shape().frames);
-        validate(frames, shape, "the mixture's input");
+        validate(frames, shape, "the mixture's frames");
         validate(foreground, shape.with_channels(1), "the mixture's foreground mask");
-        if (shadows.data()) validate(shadows, shape.with_channels(1), "the mixture's shadow mask");
+        if (shadows.data()) validate(shadows, shape.with_channels(1), "the mixture's mask of shadows");
     }
 
     // CPU: memory for rows in planar order, their layout in a strip, and the update of one row.

@@ -141,7 +141,7 @@ public:
     /// Writes planes that are already converted. Requires planes(). Throws Error{io}.
     virtual void write_planes(const std::shared_ptr<const YuvPicture>& picture, const FrameTime& time) {
         static_cast<void>(picture), static_cast<void>(time);
-        fail(ErrorCode::internal, "an image sink received a picture in planes");
+        fail(ErrorCode::internal, "a sink for images got a picture in planes");
     }
 
     /// Completes the output: flushes and closes it, and gives a file its final name. A truncated output never replaces
