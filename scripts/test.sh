@@ -27,11 +27,14 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
 # Changes ThreadSanitizer's exit status, which by default is 66, the program's status for a missing input.
 export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/tests/tsan.suppressions:allocator_may_return_null=1:exitcode=99}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.suppressions:print_suppressions=0}
-# The slowest tests start first. The end-to-end tests, in four shards, and the network tests mostly wait; meanwhile the
+# The slowest tests start first. The end-to-end tests, in eight shards, and the network tests mostly wait; meanwhile the
 # benches check their results and the filters' tests compute.
 tests=$build/tests
-first=("$tests/e2e_tests@1/4" "$tests/e2e_tests@2/4" "$tests/network_tests")
-next=("$tests/e2e_tests@3/4" "$tests/e2e_tests@4/4" "$tests/filters_tests")
+first=("$tests/network_tests")
+next=()
+for shard in 1 2 3 4; do first+=("$tests/e2e_tests@$shard/8"); done
+for shard in 5 6 7 8; do next+=("$tests/e2e_tests@$shard/8"); done
+next+=("$tests/filters_tests")
 last=()
 for program in "$tests"/*_tests; do
     case ${program##*/} in e2e_tests | network_tests | filters_tests) ;; *) last+=("$program") ;; esac
