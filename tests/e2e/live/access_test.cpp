@@ -55,7 +55,7 @@ TEST(Access, OnlyTheCorrectTokenIsAccepted) {
     EXPECT_EQ(stranger.code, 66);
     EXPECT_EQ(stranger.err.find("'main'"), std::string::npos) << stranger.err;
     const auto lost = Program(view({elsewhere, "--token-file", right_file})).wait();
-    EXPECT_NE(lost.err.find("there is 'main'"), std::string::npos) << lost.err;
+    EXPECT_NE(lost.err.find("available: 'main'"), std::string::npos) << lost.err;
 
     const auto served = serving.stop();
     for (const auto& text : {served.err, served.out, contents(folder / "stats.json"), with_file.err, mistaken.err})

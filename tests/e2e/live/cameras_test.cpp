@@ -202,7 +202,7 @@ TEST(Cameras, AMissingCameraConnectsLater) {
     const auto door_at = yard_at.substr(0, yard_at.rfind('/')) + "/door";
     const auto early = run_framewire({"view", "--no-window", door_at});
     EXPECT_EQ(early.code, 66);
-    EXPECT_NE(early.err.find("there is 'yard'"), std::string::npos) << early.err;
+    EXPECT_NE(early.err.find("available: 'yard'"), std::string::npos) << early.err;
     const auto camera = network_camera(port, "white", "160x120");
     EXPECT_EQ(address(serving, "door"), door_at);
     const auto seen = run_framewire({"view", "--no-window", door_at, "--frames", "3"});
