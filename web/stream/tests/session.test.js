@@ -145,7 +145,7 @@ test("a pause disconnects and keeps the picture", patience, async context => {
     const { pictures } = seen;
     assert.equal(newest(seen), "paused");
     assert.equal(session.decoder.picture().length, 128 * 128 * 3);
-    await says(" went");
+    await says(" left");
     assert.ok(seen.pictures <= pictures + 1);
     session.open();
     await until(reported => reported.pictures > pictures + 5);
