@@ -64,6 +64,7 @@ int main(int argc, char** argv) try {
         "second\nare ignored; a later one ends it at once.");
     framewire::app::Action chosen;
     framewire::app::add_run(program, chosen);
+    framewire::app::add_explain(program, chosen);
     framewire::app::add_serve(program, chosen);
     framewire::app::add_check(program, chosen);
     framewire::app::add_view(program, chosen);

@@ -12,6 +12,8 @@ using Action = std::function<int()>;
 // Each of the following functions adds a subcommand to the program and sets `chosen` if the command line names it.
 /// Adds `run`: source -> filters -> file, pipe or network address.
 void add_run(CommandLine& program, Action& chosen);
+/// Adds `explain`, which shows the plan of a `run`.
+void add_explain(CommandLine& program, Action& chosen);
 /// Adds `serve`: cameras -> filters -> difference streams to viewers.
 void add_serve(CommandLine& program, Action& chosen);
 /// Adds `check`, which reports problems in a configuration file of `serve`.

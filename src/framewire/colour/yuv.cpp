@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 HWY_BEFORE_NAMESPACE();
@@ -111,13 +112,14 @@ const char* name(ChromaSampling chroma) {
     return "4:4:4";
 }
 
-// Returns "left", "centre", "top" or "top left".
-const char* name(const ChromaSiting& siting) {
-    if (siting.centred_y) return siting.centred_x ? "centre" : "left";
-    return siting.centred_x ? "top" : "top left";
-}
-
 }  // namespace
+
+std::string to_string(const ChromaSiting& siting) {
+    const std::string_view column = siting.centred_x ? "" : siting.mirrored_x ? "right" : "left";
+    const std::string_view row = siting.centred_y ? "" : siting.mirrored_y ? "bottom" : "top";
+    if (row.empty() && column.empty()) return "centre";
+    return fmt::format("{}{}{}", row, row.empty() || column.empty() ? "" : " ", column);
+}
 
 std::string to_string(const YuvCoding& coding) {
     return fmt::format("{}, {} range", name(coding.matrix), coding.full_range ? "full" : "limited");
@@ -135,7 +137,7 @@ std::string to_string(const YuvFormat& format) {
 std::string to_string(const YuvInfo& info) {
     auto text = fmt::format("{}x{} {}, {}", info.width, info.height, to_string(info.format), to_string(info.coding));
     if (info.format.chroma == ChromaSampling::s420 || info.format.chroma == ChromaSampling::s422)
-        text += fmt::format(", chroma {}", name(info.siting));
+        text += fmt::format(", chroma {}", to_string(info.siting));
     if (info.frames != 1) text += fmt::format(" x {}", info.frames);
     return text;
 }
@@ -152,6 +154,16 @@ void validate(const YuvInfo& info, const char* what) {
     if (info.format.interleaved && info.format.chroma != ChromaSampling::s420)
         fail(ErrorCode::usage, "{} is {}; only 4:2:0 may be interleaved", what, to_string(info.format));
 }
+
+namespace {
+
+// The conversions know only the sitings that media have.
+void validate_siting(const YuvInfo& info) {
+    if (info.siting.mirrored())
+        fail(ErrorCode::usage, "the YUV picture is {}; chroma must be centred, left or top", to_string(info));
+}
+
+}  // namespace
 
 namespace detail {
 
@@ -200,8 +212,8 @@ std::int64_t picture_bytes(const YuvInfo& info) {
 
 }  // namespace
 
-YuvPicture::YuvPicture(const YuvInfo& info)
-    : info_((validate(info, "the YUV picture"), info)), buffer_(static_cast<std::size_t>(picture_bytes(info))) {
+YuvPicture::YuvPicture(const YuvInfo& info, HostMemory& memory)
+    : info_((validate(info, "the YUV picture"), info)), buffer_(static_cast<std::size_t>(picture_bytes(info)), memory) {
     view_.info = info;
     auto* at = buffer_.data();
     for (int plane = 0; plane < info.planes(); ++plane) {
@@ -224,7 +236,7 @@ std::shared_ptr<YuvPicture> YuvPicturePool::take(const YuvInfo& info) {
             pictures.pop_back();
         }
     }
-    if (!picture) picture = std::make_unique<YuvPicture>(info);
+    if (!picture) picture = std::make_unique<YuvPicture>(info, *memory_);
     // The deleter returns the picture. It shares ownership of the list, so this works even after the pool has been
     // destroyed.
     return {picture.release(), [free = free_](YuvPicture* returned) {
@@ -301,6 +313,7 @@ ToYuvCoefficients to_yuv_coefficients(const YuvCoding& coding) {
 YuvToImage::YuvToImage(const YuvInfo& picture, int channels, const ThreadPool& threads)
     : picture_(picture), channels_(channels), threads_(&threads) {
     validate(picture, "the YUV picture");
+    validate_siting(picture);
     validate(image_shape(), "the image converted from YUV");
 }
 
@@ -312,6 +325,7 @@ YuvToImage::YuvToImage(const YuvInfo& picture, int channels, Executor& executor)
 ImageToYuv::ImageToYuv(const YuvInfo& picture, int channels, const ThreadPool& threads)
     : picture_(picture), channels_(channels), threads_(&threads) {
     validate(picture, "the YUV picture");
+    validate_siting(picture);
     validate(image_shape(), "the image to convert to YUV");
     if (picture.format.bits != 8)
         fail(ErrorCode::usage, "the YUV picture is {}; only 8 bits are supported", to_string(picture.format));

@@ -37,9 +37,18 @@ enum class ChromaSampling { none, s420, s422, s444 };
 struct ChromaSiting {
     bool centred_x = false;  ///< true: samples between the two pixels of a row (JPEG, MPEG-1); false: on the left pixel
     bool centred_y = true;   ///< true: samples between the two rows of 4:2:0; false: on the upper row (BT.2020)
+    /// True if samples that are not centred are on the right pixel, or the lower row. Media have no such pictures, and
+    /// the conversions do not accept them: mirroring makes them from samples on the left pixel or the upper row.
+    bool mirrored_x = false, mirrored_y = false;
+
+    /// Returns true if the samples of any axis are on the right pixel or the lower row.
+    constexpr bool mirrored() const { return mirrored_x || mirrored_y; }
 
     friend constexpr bool operator==(const ChromaSiting&, const ChromaSiting&) = default;
 };
+
+/// Returns "left", "centre", "top left", "bottom right" and so on, for messages.
+std::string to_string(const ChromaSiting& siting);
 
 inline constexpr ChromaSiting siting_left{false, true};       ///< siting of MPEG-2, and the default of H.264
 inline constexpr ChromaSiting siting_centre{true, true};      ///< JPEG, MPEG-1
@@ -203,7 +212,7 @@ class YuvPicture {
 public:
     /// Allocates a picture. Throws Error{usage} if `info` is not allowed, Error{config} if there is not enough
     /// memory.
-    explicit YuvPicture(const YuvInfo& info);
+    explicit YuvPicture(const YuvInfo& info, HostMemory& memory = heap_memory());
 
     /// Returns the description passed to the constructor.
     const YuvInfo& info() const { return info_; }
@@ -224,7 +233,8 @@ private:
 /// thread, even after the pool itself has been destroyed. Thread-safe.
 class YuvPicturePool {
 public:
-    YuvPicturePool() : free_(std::make_shared<Free>()) {}
+    /// Makes an empty pool, whose pictures are in `memory`.
+    explicit YuvPicturePool(HostMemory& memory = heap_memory()) : memory_(&memory), free_(std::make_shared<Free>()) {}
 
     /// Returns a picture of `info` with unspecified samples. If `info` differs from that of the previous call, the
     /// unused pictures are discarded. Throws the errors of YuvPicture's constructor.
@@ -236,6 +246,7 @@ private:
         std::mutex mutex;
         std::vector<std::unique_ptr<YuvPicture>> pictures;
     };
+    HostMemory* memory_;
     std::shared_ptr<Free> free_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
@@ -72,6 +73,13 @@ public:
 
     /// Copies an image of the same shape from the host; returns when done, as BackendBuffer::put() does.
     void put(HostView<const std::uint8_t> from);
+    /// Copies the images to the host, as BackendBuffer::get() does. `to` must have no gaps between its rows.
+    void get(HostView<std::uint8_t> to) const {
+        if (to.shape() != shape_ || to.row_stride_bytes() != shape_.row_bytes())
+            fail(ErrorCode::internal, "an image of {} was copied to one of {}", to_string(shape_),
+                 to_string(to.shape()));
+        buffer_.get(to.data(), static_cast<std::size_t>(shape_.bytes()));
+    }
 
 private:
     Shape shape_{};

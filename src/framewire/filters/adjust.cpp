@@ -211,6 +211,13 @@ PointwiseOp adjust_op(const AdjustTerms& terms) {
 
 Adjustment adjustment_from(const ParameterValues& values) { return adjust_fields().from(values); }
 
+ParameterValues adjustment_values(const FilterInfo& info, const Adjustment& adjustment) {
+    return with_defaults(info, {{"brightness", fmt::format("{}", adjustment.brightness)},
+                                {"contrast", fmt::format("{}", adjustment.contrast)},
+                                {"saturation", fmt::format("{}", adjustment.saturation)},
+                                {"gain", fmt::format("{}", adjustment.gain)}});
+}
+
 FilterInfo adjust_info() {
     return {
         .name = "adjust",

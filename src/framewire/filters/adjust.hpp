@@ -46,6 +46,9 @@ private:
     Executor* executor_;
 };
 
+/// Returns the parameters of an `adjust` with these settings. `info` is its registry entry.
+ParameterValues adjustment_values(const FilterInfo& info, const Adjustment& adjustment);
+
 /// Returns the registry entry of `adjust`.
 FilterInfo adjust_info();
 

@@ -171,6 +171,9 @@ public:
     /// Applies new settings from the next run on; callable from any thread. Returns false if the filter has nothing to
     /// adjust. Throws Error{usage} on a setting that is not allowed and then changes nothing.
     virtual bool set_adjustment(const Adjustment&) { return false; }
+    /// Returns the area in which the next frame's result may differ from its image, or nothing if it may differ
+    /// anywhere.
+    virtual std::optional<ImageArea> changed_area() const { return {}; }
     /// Returns the filter's interface for processing row by row, or null if it has none. The pointer is valid for the
     /// lifetime of the filter. CPU backend only.
     virtual RowFilter* by_rows() { return nullptr; }
@@ -208,7 +211,7 @@ struct FilterInfo {
     /// name.
     std::vector<std::string_view> examples{};
     bool needs_previous = false;  ///< true if the filter reads FilterImages::previous
-    /// True if the filter draws over a part of the picture, which RowFilter::changed_area() returns.
+    /// True if the filter draws over a part of the picture, which Filter::changed_area() returns.
     bool draws = false;
     /// Checks the parameters together and against the shape of the filter's image, and returns the shape of the result.
     /// Throws Error{usage}.
@@ -284,6 +287,10 @@ public:
         if constexpr (requires { plan_.set_adjustment(adjustment); }) return plan_.set_adjustment(adjustment);
         return false;
     }
+    std::optional<ImageArea> changed_area() const override {
+        if constexpr (requires { plan_.changed_area(); }) return plan_.changed_area();
+        return {};
+    }
     RowFilter* by_rows() override {
         if constexpr (requires { plan_.goes_by_rows(); })
             if (plan_.goes_by_rows()) return this;
@@ -301,10 +308,6 @@ private:
     RowRange rows_needed(const RowRange& made) const override {
         if constexpr (requires { plan_.rows_needed(made); }) return plan_.rows_needed(made);
         return RowFilter::rows_needed(made);
-    }
-    std::optional<ImageArea> changed_area() const override {
-        if constexpr (requires { plan_.changed_area(); }) return plan_.changed_area();
-        return RowFilter::changed_area();
     }
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) override {
         if constexpr (requires { plan_.run_rows(in, out); }) plan_.run_rows(in, out);

@@ -21,9 +21,6 @@ public:
     virtual int rows_together() const { return 1; }
     /// Returns the image rows that are needed to compute the result rows `made`.
     virtual RowRange rows_needed(const RowRange& made) const { return made; }
-    /// Returns the area in which the next frame's result may differ from its image, or nothing if it may differ
-    /// anywhere.
-    virtual std::optional<ImageArea> changed_area() const { return {}; }
     /// Returns true if the result's three channels are equal; run_rows() can then compute only one of them.
     virtual bool gives_equal_channels() const { return false; }
 

@@ -222,7 +222,7 @@ public:
 
     /// Returns true if the filter can run by rows (see RowFilter): on the CPU, one frame at a time.
     bool goes_by_rows() const { return executor_->backend() == Backend::cpu && shape_.frames == 1; }
-    /// See RowFilter::changed_area().
+    /// See Filter::changed_area().
     std::optional<ImageArea> changed_area() const;
     /// See RowFilter::run_rows().
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;

@@ -23,7 +23,7 @@ struct RunJob::State {
                 (options.pace == Pace::by_output && options.output.find("://") != std::string::npos)),
           job(options.job, options.input, files_of(options)),
           video(options.output, job.input().shape(), job.input().rate(), sink_options(options)) {
-        job.input().give_native_frames(video.planes());
+        job.input().give_planes(video.planes());
     }
 
     SinkOptions sink_options(const RunOptions& options) const {

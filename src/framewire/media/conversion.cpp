@@ -3,10 +3,8 @@
 #include "framewire/colour/yuv.hpp"
 #include "framewire/colour/yuv_to_image.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/filters/pixel_moves.hpp"
 #include "framewire/media/image_formats.hpp"
 #include "framewire/media/media.hpp"
-#include "framewire/plan/planes/plane_move_of.hpp"
 
 #include <array>
 
@@ -383,41 +381,8 @@ void PictureConverter::scale_to_frame(HostView<const std::uint8_t> image, AVFram
     scale(*padded, frame.data, frame.linesize);
 }
 
-}  // namespace framewire
-
-// Moves native frames without decoding them to BGR, so that a cropped or mirrored picture can be written to a sink with
-// the same format without conversion loss.
-
-namespace framewire {
 void DecodedPicture::to_image(HostView<std::uint8_t> image) const {
     PictureConverter().to_image(*frame_, coding_, image);
-}
-
-// Moves each plane separately: plane_move_of() converts the move of pixels to a move of the plane's samples, or returns
-// nullopt if samples would not stay on the sample grid.
-std::shared_ptr<const NativeFrame> DecodedPicture::moved(const PixelMove& move, Executor& executor) const {
-    const auto info = yuv_info(*frame_, coding_);
-    if (!info || info->format.bits != 8 || info->format.interleaved) return nullptr;
-    std::array<PixelMove, 3> moves;
-    const auto outside = yuv_of(move.outside, coding_, executor.pool());
-    for (int plane = 0; plane < info->planes(); ++plane) {
-        const auto at = static_cast<std::size_t>(plane);
-        const auto own = plane_move_of(move, *info, plane);
-        if (!own || frame_->linesize[plane] < info->plane_row_bytes(plane)) return nullptr;
-        moves[at] = *own;
-        moves[at].outside = gray_pixel(outside[at]);
-    }
-    auto to = make_frame(static_cast<AVPixelFormat>(frame_->format), move.to.width, move.to.height);
-    if (av_frame_copy_props(to.get(), frame_.get()) < 0) fail(ErrorCode::config, "not enough memory for a picture");
-    for (int plane = 0; plane < info->planes(); ++plane) {
-        const auto& own = moves[static_cast<std::size_t>(plane)];
-        const Shape from{1, info->plane_rows(plane), static_cast<int>(info->plane_row_bytes(plane)), 1};
-        const std::int64_t from_stride = frame_->linesize[plane], to_stride = to->linesize[plane];
-        const HostView<const std::uint8_t> in(frame_->data[plane], from, from_stride, from_stride * from.height);
-        const HostView<std::uint8_t> out(to->data[plane], own.to, to_stride, to_stride * own.to.height);
-        PixelMoves(own.map, own.outside, from, own.to, executor).run(FilterImages<MemorySpace::host>{in, {}, out});
-    }
-    return std::make_shared<const DecodedPicture>(std::move(to), coding_);
 }
 
 }  // namespace framewire

@@ -124,10 +124,6 @@ public:
 
     /// Converts to BGR or gray; see PictureConverter::to_image().
     void to_image(HostView<std::uint8_t> image) const override;
-    /// Crops, mirrors or pads planar 8-bit pictures if no chroma sample moves to a position between two samples of the
-    /// result: with subsampled chroma, crops and borders must be at even positions, and mirroring requires chroma
-    /// centred on its pixels. Returns null otherwise.
-    std::shared_ptr<const NativeFrame> moved(const PixelMove& move, Executor& executor) const override;
     /// Returns the planes, for formats that framewire::colour converts.
     std::optional<HostYuv<const std::uint8_t>> planes() const override { return planes_of(*frame_, coding_); }
 

@@ -50,8 +50,9 @@ std::optional<ChromaSampling> asked_sampling(const ParameterValues& values) {
 YuvInfo written_as(const SinkCall& call, const Shape& frame, const PictureFacts& facts) {
     YuvInfo info{yuv_gray, {assumed_coding(frame.height).matrix, true}, {}, 1, frame.height, frame.width};
     if (frame.channels == 1) return info;
-    info.format.chroma = asked_sampling(call.values).value_or(facts.sampling.value_or(ChromaSampling::s444));
-    if (facts.sampling && facts.coding) info.coding.full_range = facts.coding->full_range;
+    info.format.chroma =
+        asked_sampling(call.values).value_or(facts.format ? facts.format->chroma : ChromaSampling::s444);
+    if (facts.format && facts.coding) info.coding.full_range = facts.coding->full_range;
     if (call.values.has("range")) info.coding.full_range = call.values.text("range") == "full";
     // y4m has no tag for the chroma position of 4:2:2, nor for chroma on the upper row between two columns.
     const bool has_tag = info.format.chroma == ChromaSampling::s420 && facts.siting != ChromaSiting{true, false};
@@ -335,7 +336,7 @@ public:
         if (header_.matrix_assumed || header_.range_assumed)
             log_debug("{}: its colour tags are incomplete; read as {}", file_.name(), to_string(header_.coding));
         if (const auto picture = yuv_info(*described_frame(), header_.coding); picture && !mono) {
-            info_.facts = {.coding = picture->coding, .sampling = picture->format.chroma, .siting = picture->siting};
+            info_.facts = {.coding = picture->coding, .format = picture->format, .siting = picture->siting};
             info_.has_native_frames = true;
         }
         info_.facts.pixel_aspect = header_.pixel_aspect;
@@ -584,9 +585,6 @@ public:
                                        read(all.part({static_cast<int>(begin), static_cast<int>(end)}));
                                    });
     }
-
-    // Returns null: filters read the rows themselves.
-    std::shared_ptr<const NativeFrame> moved(const PixelMove&, Executor&) const override { return nullptr; }
 
     MakeRows rows() const override {
         return [this](const ImageRows<std::uint8_t>& rows) { read(rows); };

@@ -329,7 +329,7 @@ TEST(Y4m, FilteredImagesUseTheSourceFormatByDefault) {
         const auto sink = open_sink(path + one.keys, shape, {30, 1},
                                     {.replace = true,
                                      .facts = {.coding = YuvCoding{YuvMatrix::bt601, one.full_range},
-                                               .sampling = ChromaSampling::s420,
+                                               .format = yuv_420,
                                                .siting = one.siting,
                                                .pixel_aspect = {4, 3}}});
         sink->write(view, {});
@@ -340,7 +340,7 @@ TEST(Y4m, FilteredImagesUseTheSourceFormatByDefault) {
         ASSERT_EQ(reading.frames.size(), 1U) << reading.message;
         EXPECT_GT(psnr(reading.frames[0], image), 38);
         const auto& facts = reading.info.facts;
-        ASSERT_TRUE(facts.sampling && facts.coding);
+        ASSERT_TRUE(facts.format && facts.coding);
         EXPECT_EQ(*facts.coding, (YuvCoding{YuvMatrix::bt601, header.ends_with("FULL")}));
     }
 }

@@ -52,7 +52,7 @@ void expect_same(const std::string& name, const std::string& keys, const Shape& 
 }
 
 TEST(SinkPlanes, ProduceTheSameY4mAsImages) {
-    const PictureFacts facts{.coding = YuvCoding{YuvMatrix::bt709, false}, .sampling = ChromaSampling::s420};
+    const PictureFacts facts{.coding = YuvCoding{YuvMatrix::bt709, false}, .format = yuv_420};
     expect_same("a.y4m", "", {1, 96, 128, 3}, facts);
     expect_same("a.y4m", "", {1, 97, 131, 3}, facts);
     expect_same("a.y4m", ":range=full", {1, 97, 131, 3}, facts);

@@ -47,7 +47,10 @@ public:
         do {
             skip_spaces();
             if (calls.size() == max_chain_filters) fail_here(fmt::format("more than {} filters", max_chain_filters));
-            calls.push_back(read_call());
+            auto call = read_call();
+            const auto text = text_.substr(call.offset, at_ - call.offset);
+            call.text = text.substr(0, text.find_last_not_of(spaces) + 1);
+            calls.push_back(std::move(call));
         } while (take(','));
         return calls;
     }
@@ -324,17 +327,6 @@ std::string filters_json() {
 
 namespace {
 
-// Returns the filter at `index` as written in the chain.
-std::string text_of(const Chain& chain, std::size_t index) {
-    const auto begin = chain.calls[index].offset;
-    const bool is_last = index + 1 == chain.calls.size();
-    // A filter's text ends before the comma and the spaces that precede the next filter.
-    auto text = std::string_view(chain.text).substr(begin);
-    if (!is_last) text = text.substr(0, chain.calls[index + 1].offset - begin);
-    const auto end = text.find_last_not_of(is_last ? " \t\n" : ", \t\n");
-    return std::string(text.substr(0, end == text.npos ? 0 : end + 1));
-}
-
 // Returns the name of a filter from its text in a chain.
 std::string_view name_of(std::string_view text) { return text.substr(0, text.find_first_of("= \t\n")); }
 
@@ -352,7 +344,7 @@ std::vector<FilterSwitch> switches_of(const Chain& chain, const Shape& frame) {
         const auto& join = call.filter->original;
         const auto result =
             join ? join->output_shape(call.values, shape, frame) : call.filter->output_shape(call.values, shape);
-        FilterSwitch one{.text = text_of(chain, index)};
+        FilterSwitch one{.text = chain.calls[index].text};
         if (changes_rate(call)) {
             one.fixed_because = "it changes the number of frames";
             before_rate = false;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/core/error.hpp"
 #include "framewire/core/parameters.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/filters/filter.hpp"
@@ -25,6 +26,7 @@ struct FilterCall {
     const FilterInfo* filter = nullptr;
     ParameterValues values;
     std::size_t offset = 0;  ///< offset of the filter's name in the text of the chain, in bytes
+    std::string text{};      ///< the filter as written in the chain: "gaussian=5:sigma=1"
 };
 
 /// A filter chain, both as text and as parsed. Refers to the registry with which it was parsed.
@@ -63,6 +65,18 @@ RateSplit split_at_rate(const Chain& chain);
 
 /// Throws Error{usage} with `problem`, the column of `offset`, and a caret line that shows the position in the chain.
 [[noreturn]] void fail_in_chain(std::string_view text, std::size_t offset, std::string_view problem);
+
+/// Calls make() and returns its result. Adds the filter and its position in the chain to Error{usage}.
+template <class Make>
+auto naming_place(const Chain& chain, const FilterCall& call, Make&& make) {
+    try {
+        return make();
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::usage) throw;
+        fail_in_chain(chain.text, call.offset,
+                      std::string("filter '") + std::string(call.filter->name) + "': " + error.what());
+    }
+}
 
 /// Returns the filter, as written in a chain, that does what FFmpeg's filter `name` does: "flip=vertical" for vflip.
 /// Empty if there is none, or if this program has a filter of that name.

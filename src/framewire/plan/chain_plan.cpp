@@ -19,17 +19,6 @@
 namespace framewire {
 namespace {
 
-// Calls make(). Adds the position in the chain to errors about the filter's input.
-template <class Make>
-auto with_place(const Chain& chain, const FilterCall& call, Make&& make) {
-    try {
-        return make();
-    } catch (const Error& error) {
-        if (error.code() != ErrorCode::usage) throw;
-        fail_in_chain(chain.text, call.offset, fmt::format("filter '{}': {}", call.filter->name, error.what()));
-    }
-}
-
 // Returns the pointwise filters from `begin` on that fit into one pass.
 std::vector<PointwiseOp> pass_from(const std::vector<std::optional<PointwiseOp>>& ops, std::size_t begin) {
     std::vector<PointwiseOp> pass;
@@ -60,7 +49,7 @@ void ChainPlan::plan_steps(const Chain& chain) {
     std::vector<Shape> shapes{input_shape_};
     std::vector<std::optional<PointwiseOp>> ops;
     for (const auto& call : chain.calls)
-        with_place(chain, call, [&] {
+        naming_place(chain, call, [&] {
             const auto from = shapes.back();
             const auto& join = call.filter->original;
             shapes.push_back(join ? join->output_shape(call.values, from, original_shape_)
@@ -88,7 +77,7 @@ void ChainPlan::plan_steps(const Chain& chain) {
             step.needs_previous = !step.states.empty();
         } else {
             const auto& join = call.filter->original;
-            step.filter = with_place(chain, call, [&] {
+            step.filter = naming_place(chain, call, [&] {
                 return join ? join->make(call.values, step.input, original_shape_, *executor_)
                             : call.filter->make(call.values, step.input, *executor_);
             });
@@ -147,18 +136,15 @@ std::vector<ChainFigures> ChainPlan::figures() const {
     return all;
 }
 
-void ChainPlan::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out) { run_checked(in, in, out); }
-void ChainPlan::run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out) { run_checked(in, in, out); }
-
 void ChainPlan::run(Frame& in, Frame& original, Frame& out) {
     executor_->in_its_space([&]<MemorySpace space>() {
-        run_checked(View<const std::uint8_t, space>(in.in<space>()),
-                    View<const std::uint8_t, space>(original.in<space>()), out.in<space>());
+        run(View<const std::uint8_t, space>(in.in<space>()), View<const std::uint8_t, space>(original.in<space>()),
+            out.in<space>());
     });
 }
 
-void ChainPlan::run_checked(HostView<const std::uint8_t> in, HostView<const std::uint8_t> original,
-                            HostView<std::uint8_t> out) {
+void ChainPlan::run(HostView<const std::uint8_t> in, HostView<const std::uint8_t> original,
+                    HostView<std::uint8_t> out) {
     executor_->require_space<MemorySpace::host>("a chain");
     validate(in, input_shape_, "the chain's input");
     validate(original, original_shape_, "the chain's original");
@@ -167,8 +153,8 @@ void ChainPlan::run_checked(HostView<const std::uint8_t> in, HostView<const std:
 }
 
 // The chain runs without a graph while a filter has not settled yet and while steps are timed.
-void ChainPlan::run_checked(DeviceView<const std::uint8_t> in, DeviceView<const std::uint8_t> original,
-                            DeviceView<std::uint8_t> out) {
+void ChainPlan::run(DeviceView<const std::uint8_t> in, DeviceView<const std::uint8_t> original,
+                    DeviceView<std::uint8_t> out) {
     executor_->require_space<MemorySpace::device>("a chain");
     validate(in, input_shape_, "the chain's input");
     validate(original, original_shape_, "the chain's original");

@@ -26,6 +26,13 @@ struct ChainFigures {
     std::vector<FilterFigure> figures;
 };
 
+/// One step of a FramePlan, as users see it.
+struct PlannedStep {
+    std::string operation;  ///< the filter as written in a chain, or "convert"
+    std::string format;     ///< format in which it runs, or "4:2:0 to BGR" for a conversion
+    std::string reason{};   ///< why a conversion is needed, or how the step runs; may be empty
+};
+
 /// A filter chain prepared for frames of one shape: the plans of the filters, the images between them, and the previous
 /// frames of filters that need them. Adjacent pointwise filters run as one pass, and on a GPU the whole chain runs as
 /// one CUDA graph. The result equals that of the filters applied one by one. Not thread-safe, except set_adjustment().
@@ -65,9 +72,13 @@ public:
     /// Processes the next frame. Any strides; the images must not overlap. Allocates nothing, except that on a GPU a
     /// graph is recorded when a pair of images is used for the second time, as the pairs of a frame ring are. Returns
     /// when done. Throws Error{usage} if a shape differs, Error{internal} for memory of the other backend.
-    void run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out);
+    void run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out) { run(in, in, out); }
     /// Processes the next frame on the GPU. The work is queued on the executor's stream.
-    void run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out);
+    void run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out) { run(in, in, out); }
+    /// Processes the next frame with an original other than `in`.
+    void run(HostView<const std::uint8_t> in, HostView<const std::uint8_t> original, HostView<std::uint8_t> out);
+    /// Processes the next frame on the GPU with an original other than `in`.
+    void run(DeviceView<const std::uint8_t> in, DeviceView<const std::uint8_t> original, DeviceView<std::uint8_t> out);
     /// Processes the next frame in the memory of the backend.
     void run(Frame& in, Frame& out) { run(in, in, out); }
     /// Processes the next frame with an original other than `in`.
@@ -121,11 +132,7 @@ private:
     void allocate();
     bool is_settled() const;
     ImagesGraph* graph_of(ImagesGraph images);
-    // Running: validation, then all steps, then a single step.
-    void run_checked(HostView<const std::uint8_t> in, HostView<const std::uint8_t> original,
-                     HostView<std::uint8_t> out);
-    void run_checked(DeviceView<const std::uint8_t> in, DeviceView<const std::uint8_t> original,
-                     DeviceView<std::uint8_t> out);
+    // Running: all steps, then a single step.
     template <MemorySpace space>
     void run_in(View<const std::uint8_t, space> in, View<const std::uint8_t, space> original,
                 View<std::uint8_t, space> out);

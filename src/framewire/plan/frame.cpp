@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace framewire {
 namespace {
@@ -26,6 +27,37 @@ void for_cached_rows(const MakeRows& make, const RowRange& range, int width, int
 }
 
 }  // namespace
+
+std::shared_ptr<const YuvPicture> FramePlanes::download() {
+    if (executor_->backend() == Backend::cuda) {
+        const auto& info = result_->info();
+        const DeviceYuv<const std::uint8_t> from = on_gpu(to_, info);
+        transfer_.down([&](const cuda::Stream& stream) {
+            for (int plane = 0; plane < info.planes(); ++plane)
+                cuda::download(image_of_plane(from, plane), image_of_plane(result_->view(), plane), stream);
+        });
+    }
+    return std::exchange(result_, nullptr);
+}
+
+DeviceYuv<const std::uint8_t> FramePlanes::upload(const HostYuv<const std::uint8_t>& picture) {
+    const auto& info = picture.info;
+    if (!pinned_ || pinned_->info() != info) pinned_ = std::make_unique<YuvPicture>(info, executor_->frame_memory());
+    const auto to = on_gpu(from_, info);
+    for (int plane = 0; plane < info.planes(); ++plane)
+        copy(image_of_plane(picture, plane), image_of_plane(pinned_->view(), plane));
+    transfer_.up([&](const cuda::Stream& stream) {
+        for (int plane = 0; plane < info.planes(); ++plane)
+            cuda::upload(image_of_plane(std::as_const(*pinned_).view(), plane), image_of_plane(to, plane), stream);
+    });
+    return to;
+}
+
+DeviceYuv<std::uint8_t> FramePlanes::on_gpu(cuda::DeviceBuffer& buffer, const YuvInfo& info) {
+    const auto bytes = static_cast<std::size_t>(info.frame_bytes());
+    if (buffer.bytes() < bytes) buffer = cuda::DeviceBuffer(bytes);
+    return {buffer.data(), info};
+}
 
 MakeRows gray_rows(const MakeRows& make, int channels) {
     return [&make, channels](const ImageRows<std::uint8_t>& gray) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/codec/delta.hpp"
+#include "framewire/colour/yuv.hpp"
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/rows.hpp"
 #include "framewire/core/view.hpp"
@@ -10,6 +11,7 @@
 #include "framewire/filters/filter.hpp"
 
 #include <cstdint>
+#include <memory>
 
 namespace framewire {
 
@@ -82,6 +84,60 @@ private:
     bool filled_on_gpu_ = false;
     cuda::Transfer transfer_;  // last member: waits before the images are destroyed
 };
+
+/// Planes of one frame of a run, as filters take and make them: on the host, and on the CUDA backend on the GPU. Like a
+/// Frame, they are uploaded once and downloaded if a sink needs them, and neither copy blocks other frames. Not
+/// thread-safe. Move-only.
+class FramePlanes {
+public:
+    FramePlanes() = default;
+    /// Keeps a reference to `executor`. Memory is allocated when it is first needed.
+    explicit FramePlanes(Executor& executor)
+        : executor_(&executor), results_(executor.frame_memory()), transfer_(executor) {}
+
+    /// Returns a view of a source's picture in the memory of the backend. On the GPU, work that is queued later on the
+    /// executor's stream waits for its upload, and `picture` may change when the call returns.
+    template <MemorySpace space>
+    YuvView<const std::uint8_t, space> source(const HostYuv<const std::uint8_t>& picture) {
+        if constexpr (space == MemorySpace::host)
+            return picture;
+        else
+            return upload(picture);
+    }
+    /// Returns planes of `info` for a result, in the memory of the backend.
+    template <MemorySpace space>
+    YuvView<std::uint8_t, space> result(const YuvInfo& info) {
+        result_ = results_.take(info);
+        if constexpr (space == MemorySpace::host)
+            return result_->view();
+        else
+            return on_gpu(to_, info);
+    }
+    /// Returns the result on the host. On the GPU its download is queued, and the host has it after wait().
+    std::shared_ptr<const YuvPicture> download();
+    /// Blocks until the last copies are done. Throws if a copy or the work before it failed.
+    void wait() { transfer_.wait(); }
+
+private:
+    DeviceYuv<const std::uint8_t> upload(const HostYuv<const std::uint8_t>& picture);
+    static DeviceYuv<std::uint8_t> on_gpu(cuda::DeviceBuffer& buffer, const YuvInfo& info);
+
+    Executor* executor_ = nullptr;
+    std::unique_ptr<YuvPicture> pinned_;  // the source's picture, from which it is uploaded
+    cuda::DeviceBuffer from_, to_;
+    YuvPicturePool results_;
+    std::shared_ptr<YuvPicture> result_;
+    cuda::Transfer transfer_;  // last member: waits before the memory is freed
+};
+
+/// Returns an image of one channel that shows a plane, one sample per pixel.
+template <class T, MemorySpace space>
+View<T, space> image_of_plane(const YuvView<T, space>& picture, int plane) {
+    const auto& info = picture.info;
+    const auto& own = picture.planes[static_cast<std::size_t>(plane)];
+    const Shape shape{info.frames, info.plane_rows(plane), static_cast<int>(info.plane_row_bytes(plane)), 1};
+    return {own.data, shape, own.row_stride_bytes, own.row_stride_bytes * shape.height};
+}
 
 /// Returns a function that makes the gray rows of an image, as the filter `gray` (weighted) does, from the rows that
 /// `make` writes. These have `channels` bytes per pixel, 1 or 3. A few rows are converted at a time, so that they fit a

@@ -1,7 +1,7 @@
 #include "framewire/plan/frame_detector.hpp"
 #include "framewire/colour/yuv_to_image.hpp"
+#include "framewire/plan/channel_weights.hpp"
 #include "framewire/plan/frame.hpp"
-#include "framewire/plan/planes/channel_weights.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 #include "framewire/plan/frame_hog.hpp"
 #include "framewire/colour/yuv_to_image.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/plan/channel_weights.hpp"
 #include "framewire/plan/frame.hpp"
-#include "framewire/plan/planes/channel_weights.hpp"
 
 namespace framewire {
 

@@ -18,12 +18,12 @@ namespace framewire {
 
 /// Properties of a medium's pictures other than their size.
 struct PictureFacts {
-    std::optional<YuvCoding> coding{};         ///< colour coding; empty unless the pictures are YUV
-    std::optional<ChromaSampling> sampling{};  ///< chroma sampling; empty unless framewire::colour supports it
-    ChromaSiting siting{};                     ///< siting of the chroma samples
-    std::optional<int> primaries{};            ///< code point of ITU-T H.273, if the medium states it
-    std::optional<int> transfer{};             ///< code point of ITU-T H.273, if the medium states it
-    Rational pixel_aspect{1, 1};               ///< pixel aspect ratio (width / height) as displayed
+    std::optional<YuvCoding> coding{};  ///< colour coding; empty unless the pictures are YUV
+    std::optional<YuvFormat> format{};  ///< format of the planes; empty unless framewire::colour supports it
+    ChromaSiting siting{};              ///< siting of the chroma samples
+    std::optional<int> primaries{};     ///< code point of ITU-T H.273, if the medium states it
+    std::optional<int> transfer{};      ///< code point of ITU-T H.273, if the medium states it
+    Rational pixel_aspect{1, 1};        ///< pixel aspect ratio (width / height) as displayed
 };
 
 /// File of a video, from which contents other than pictures can be copied.
@@ -39,10 +39,6 @@ public:
 
     /// Writes the image that the source would have returned. `image` has the same size, 1 frame and 3 channels.
     virtual void to_image(HostView<std::uint8_t> image) const = 0;
-
-    /// Returns the picture with its pixels moved, or null if the movement cannot be applied to all planes alike. Runs
-    /// on the threads of `executor`, which must use the CPU backend.
-    virtual std::shared_ptr<const NativeFrame> moved(const PixelMove& move, Executor& executor) const = 0;
 
     /// Returns the planes if to_image() converts them with YuvToImage; otherwise empty. Valid as long as the picture.
     virtual std::optional<HostYuv<const std::uint8_t>> planes() const { return {}; }

@@ -380,6 +380,8 @@ std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& ru
             if (figure.frame == 0) one[std::string(figure.name)] = figure.value;
         json["filters"].push_back(std::move(one));
     }
+    for (const auto& step : run.plan)
+        json["plan"].push_back({{"operation", step.operation}, {"format", step.format}, {"reason", step.reason}});
     if (run.damaged > 0) json["damaged"] = run.damaged;
     return json_text(json, 2) + "\n";
 }

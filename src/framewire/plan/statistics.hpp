@@ -259,6 +259,7 @@ struct RunDescription {
     std::string backend;
     Shape size{};                         ///< shape of the frames sent
     std::vector<ChainFigures> filters{};  ///< results of the filters for the last frame
+    std::vector<PlannedStep> plan{};      ///< filters and conversions, and their formats
     std::int64_t damaged = 0;             ///< number of damaged packets and pictures, see Source::damaged()
 };
 
@@ -270,6 +271,7 @@ struct RunDescription {
 ///   limited, max_bitrate and over;
 /// - if steps are timed: `steps`;
 /// - if filters have results: `filters`, an array of objects with `filter` and the results by name;
+/// - if there are filters: `plan`, an array of objects with `operation`, `format` and `reason`;
 /// - if the source was damaged: `damaged`, a count.
 std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& run);
 

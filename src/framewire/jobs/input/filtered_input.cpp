@@ -1,7 +1,6 @@
 #include "framewire/jobs/input/filtered_input.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/jobs/input/input.hpp"
-#include "framewire/plan/planes/pixel_move_of.hpp"
 #include "framewire/plan/statistics.hpp"
 
 #include <algorithm>
@@ -24,15 +23,13 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
       limits_(checked_limits(input)),
       shown_name_(input.public_name ? public_name(info_.name) : info_.name),
       executor_(job.backend, job.threads),
-      before_(make_before()),
-      plan_(make_plan(chain_.after)),
-      moves_(moves_of_chain()),
-      shape_(plan_.output_shape()),
       may_switch_(input.accepts_control),
       adjusts_of_own_(input.accepts_control && !first_adjust(chain_.whole)),
       switches_(chain_.whole, info_.shape),
       adjustment_(first_adjust(chain_.whole).value_or(Adjustment{})),
       camera_controls_(chain_.whole, *source_, [this](const auto& settings) { return set_in_chain(settings); }) {
+    make_plans();
+    shape_ = plan_->result().shape();
     if (input.segment) {
         segment_.emplace(input, info_.name);
         segment_begin_seconds_ = whole_seconds_before(input);
@@ -55,104 +52,62 @@ FrameLimits FilteredInput::checked_limits(const InputOptions& input) const {
     return limits;
 }
 
+// Privacy masks are drawn on images.
+FrameFormat FilteredInput::source_format() const { return hidden_ ? FrameFormat(info_.shape) : format_of(info_); }
+
 std::optional<FilteredInput::BeforeRate> FilteredInput::make_before() {
     if (!chain_.rate || chain_.before.empty()) return std::nullopt;
-    ChainPlan plan(chain_.before, info_.shape, executor_);
-    Frame result(plan.output_shape(), executor_);
+    FramePlan plan(with_settings(chain_.before), source_format(), executor_);
+    WorkPicture result(plan.result(), executor_);
     return BeforeRate{std::move(plan), std::move(result)};
 }
 
-ChainPlan FilteredInput::make_plan(const Chain& after) { return {after, rated_shape(), executor_, info_.shape}; }
-
-std::optional<std::vector<PixelMove>> FilteredInput::moves_of_chain() const {
-    if (before_) return std::nullopt;
-    std::vector<PixelMove> moves;
-    auto shape = info_.shape;
-    for (const auto& call : chain_.after.calls) {
-        const auto move = pixel_move_of(call, shape);
-        if (!move) return std::nullopt;
-        shape = move->to;
-        moves.push_back(*move);
-    }
-    return moves;
+void FilteredInput::make_plans() {
+    plans_are_old_ = false;
+    before_ = make_before();
+    const auto chain = chain_now();
+    const auto format = source_format();
+    plan_ = std::make_unique<FramePlan>(chain, before_ ? before_->plan.result() : format, executor_, format);
+    is_unfiltered_ = !before_ && chain.empty();
+    if (std::exchange(is_delivered_, false)) deliver();
+    takes_planes_ = before_ ? before_->plan.begins_on_planes() : plan_->begins_on_planes();
 }
 
-// Native frames are moved on the host, wherever filters run, by as many threads as those have.
-Executor& FilteredInput::on_host() {
-    if (executor_.backend() == Backend::cpu) return executor_;
-    if (!host_executor_) host_executor_.emplace(BackendChoice::cpu, executor_.pool().threads());
-    return *host_executor_;
+void FilteredInput::deliver() {
+    if (std::exchange(is_delivered_, true)) return;
+    if (!is_unfiltered_) plan_->deliver(sink_planes_);
+    takes_planes_ = before_ ? before_->plan.begins_on_planes() : plan_->begins_on_planes();
 }
 
-// The frame's native frame through all filters; false where it does not go through one as it is.
-bool FilteredInput::move_own(InputFrame& frame) {
-    auto own = frame.own;
-    const auto move_all = [&] {
-        for (const auto& move : *moves_)
-            if (own) own = own->moved(move, on_host());
-    };
-    moves_->empty() ? move_all() : executor_.step("moves", move_all);
-    if (!own) return false;
-    frame.own = std::move(own);
-    return true;
+void FilteredInput::give_planes(const std::optional<YuvInfo>& planes) {
+    sink_planes_ = planes;
+    if (is_unfiltered_) gives_own_ = info_.has_native_frames;
+    deliver();
 }
 
-void FilteredInput::give_native_frames(const std::optional<YuvInfo>& planes) {
-    if (!info_.has_native_frames || before_) return;
-    if (planes) {
-        linear_planes_ = make_linear_planes(*planes);
-        if (linear_planes_ && linear_planes_->blends()) moves_.reset();  // which would be tried in vain
-        planes_pass_ = make_planes_pass(*planes);
-    }
-    gives_own_ = moves_ || linear_planes_ || planes_pass_;
+void FilteredInput::give_unfiltered_pictures() {
+    gives_own_ = (info_.has_native_frames || info_.has_rows) && is_unfiltered_;
 }
 
-std::optional<LinearPlanes> FilteredInput::make_linear_planes(const YuvInfo& planes) {
-    const auto& facts = info_.facts;
-    if (facts.sampling != planes.format.chroma || !facts.coding) return std::nullopt;
-    const YuvInfo own{planes.format, *facts.coding, facts.siting, 1, info_.shape.height, info_.shape.width};
-    return LinearPlanes::of(chain_.after, own, planes, on_host());
+std::vector<PlannedStep> FilteredInput::planned_steps() const {
+    const std::lock_guard lock(plan_mutex_);
+    auto steps = before_ ? before_->plan.steps() : std::vector<PlannedStep>();
+    std::ranges::move(plan_->steps(), std::back_inserter(steps));
+    return steps;
 }
 
-std::optional<PlanesPass> FilteredInput::make_planes_pass(const YuvInfo& planes) {
-    if (plan_.empty()) return std::nullopt;
-    if (backend() == Backend::cpu) return PlanesPass::of(plan_, planes, executor_.pool());
-    const auto& calls = chain_.after.calls;
-    if (!std::ranges::all_of(calls, [](const auto& call) { return call.filter->draws; })) return std::nullopt;
-    drawing_.emplace(chain_.after, rated_shape(), on_host());
-    return PlanesPass::of(*drawing_, planes, on_host().pool());
-}
-
-// The native frame as a linear chain makes it, plane by plane; false where it has none of the result's form.
-bool FilteredInput::move_planes(InputFrame& frame) {
-    const auto planes = frame.own->planes();
-    if (!planes || !linear_planes_->takes(planes->info)) return false;
-    executor_.step(linear_planes_->name(), [&] { frame.planes = linear_planes_->run(*planes); });
-    frame.own.reset();
-    return true;
-}
-
-// The native frame from planes to planes; false where it has none that goes so.
-bool FilteredInput::filter_planes(InputFrame& frame, const FrameTime& time, const Statistics& statistics) {
-    const auto planes = frame.own->planes();
-    if (!planes || !planes_pass_->takes(planes->info)) return false;
-    if (drawing_ && !planes_pass_->keeps_rest(planes->info)) return false;
-    show_values(planes_pass_->plan(), time, statistics);
-    executor_.step(planes_pass_->name(), [&] { frame.planes = planes_pass_->run(*planes); });
-    frame.own.reset();
-    return true;
-}
-
-// If native frames are given, the image may be left out.
+// Controlled inputs keep the native frame beside its image, because the plans may change until the frame is filtered.
 bool FilteredInput::read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const NativeFrame>& own) {
-    if (!(gives_own_ ? source_->read_own(image, time) : source_->read(image, time))) return false;
-    own = gives_own_ ? source_->native_frame() : nullptr;
+    const bool needs_own = gives_own_ || takes_planes_ || (may_switch_ && info_.has_native_frames);
+    if (!(needs_own ? source_->read_own(image, time) : source_->read(image, time))) return false;
+    own = needs_own ? source_->native_frame() : nullptr;
     return true;
 }
 
 InputFrame FilteredInput::make_frame() {
-    InputFrame frame{Frame(info_.shape, executor_), {}, {}};
-    if (!before_ && plan_.empty() && !may_switch_) return frame;
+    deliver();
+    InputFrame frame{Frame(info_.shape, executor_), {}, FramePlanes(executor_)};
+    if (is_unfiltered_ && !may_switch_) return frame;
     const bool same_memory = results_replace_ && backend() == Backend::cuda && shape_ == info_.shape;
     frame.filtered = same_memory ? Frame(frame.captured.host(), executor_) : Frame(shape_, executor_);
     return frame;
@@ -166,7 +121,7 @@ bool FilteredInput::seek(double seconds) {
 
 void FilteredInput::begin_again() {
     const std::lock_guard lock(plan_mutex_);
-    plan_again();
+    make_plans();
 }
 
 Rational FilteredInput::rate() const { return chain_.rate.value_or(asked_rate(fps_).value_or(info_.rate)); }
@@ -234,13 +189,16 @@ bool FilteredInput::capture(InputFrame& frame, FrameTime& time) {
 bool FilteredInput::capture_next(InputFrame& frame, FrameTime& time) {
     if (resampler_) return capture_at_rate(frame, time);
     const auto read_one = [&] {
-        return gives_own_ ? read(frame.captured.fill_on_host(), time, frame.own)
-                          : source_->capture(frame.captured, time);
+        const bool reads = gives_own_ || takes_planes_ || (may_switch_ && info_.has_native_frames);
+        return reads ? read(frame.captured.fill_on_host(), time, frame.own) : source_->capture(frame.captured, time);
     };
     if (!read_next(time, read_one)) return false;
     if (reading_ == Reading::segment && place_ == SegmentPosition::Is::behind) return false;
     frame.sent = place_ == SegmentPosition::Is::within;
     frame.signal = !opened_->no_signal().take_drawn();
+    frame.has_image = !frame.own;
+    // Two frames are in work at a time: this one is converted while the previous one is filtered.
+    if (!takes_planes_ && !gives_own_) make_image(frame);
     return true;
 }
 
@@ -250,6 +208,7 @@ bool FilteredInput::capture_at_rate(InputFrame& frame, FrameTime& time) {
     const auto place = reading_ == Reading::segment ? segment_->at_rate(time.index) : SegmentPosition::Is::within;
     if (place == SegmentPosition::Is::behind) return false;
     frame.own = std::move(given.own);
+    frame.has_image = !frame.own;
     frame.reading = given.reading;
     frame.looked_at = given.at_rate;
     frame.sent = given.at_rate && place == SegmentPosition::Is::within;
@@ -259,41 +218,48 @@ bool FilteredInput::capture_at_rate(InputFrame& frame, FrameTime& time) {
 
 void FilteredInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {
     if (const auto hidden = follow_requests(frame)) {
-        if (const auto own = std::exchange(frame.own, nullptr)) own->to_image(frame.captured.fill_on_host());
+        make_image(frame);
+        frame.own.reset();
         hidden->run(frame.captured, executor_);
     }
-    if (before_) return filter_at_rate(frame, time, statistics, wanted);
-    if (frame.own && moves_ && move_own(frame)) return;
-    if (frame.own && linear_planes_ && move_planes(frame)) return;
-    if (frame.own && planes_pass_ && filter_planes(frame, time, statistics)) return;
-    if (const auto own = std::exchange(frame.own, nullptr)) own->to_image(frame.captured.fill_on_host());
-    frame.unfiltered = plan_.empty();
-    filter_frame(plan_, executor_, frame, time, statistics, shown_name_, wanted);
+    frame.unfiltered = is_unfiltered_;
+    if (is_unfiltered_) {
+        if (!frame.own || !gives_own_) pass_on(frame, executor_, wanted);
+        return;
+    }
+    executor_.in_its_space([&]<MemorySpace space>() { run_plans<space>(frame, time, statistics); });
+    frame.own.reset();
+    if (frame.looked_at) take_result(*plan_, frame, executor_, wanted);
 }
 
-void FilteredInput::show_values(ChainPlan& plan, const FrameTime& time, const Statistics& statistics) const {
-    if (plan.shows_frame_values()) plan.set_frame_values(run_values(statistics.snapshot(), time, shown_name_));
-}
-
-void FilteredInput::filter_at_rate(InputFrame& frame, const FrameTime& time, const Statistics& statistics,
-                                   Wanted wanted) {
-    frame.captured.upload();
-    if (frame.reading != before_->reading) {
-        show_values(before_->plan, time, statistics);
-        before_->plan.run(frame.captured, before_->result);
-        before_->reading = frame.reading;
+template <MemorySpace space>
+void FilteredInput::run_plans(InputFrame& frame, const FrameTime& time, const Statistics& statistics) {
+    const auto source = source_picture<space>(frame, before_ ? before_->plan : *plan_, executor_);
+    auto in = source;
+    if (before_) {
+        const auto result = before_->result.view<space>();
+        if (frame.reading != before_->reading) {
+            show_values(before_->plan, time, statistics);
+            before_->plan.run(source, source, result);
+            before_->reading = frame.reading;
+        }
+        in = result;
     }
     if (!frame.looked_at) return;
-    show_values(plan_, time, statistics);
-    plan_.run(before_->result, frame.captured, frame.filtered);
-    if (wanted.on_host) frame.filtered.download();
+    show_values(*plan_, time, statistics);
+    run_plan(*plan_, frame, in, source);
+}
+
+void FilteredInput::show_values(FramePlan& plan, const FrameTime& time, const Statistics& statistics) const {
+    if (plan.shows_frame_values()) plan.set_frame_values(run_values(statistics.snapshot(), time, shown_name_));
 }
 
 RunDescription FilteredInput::description() const {
     auto figures = before_ ? before_->plan.figures() : std::vector<ChainFigures>();
-    std::ranges::move(plan_.figures(), std::back_inserter(figures));
-    if (figures.empty() && linear_planes_) figures = linear_planes_->figures();
-    return {info_.name, std::string(to_string(executor_.backend())), shape(), std::move(figures), source_->damaged()};
+    std::ranges::move(plan_->figures(), std::back_inserter(figures));
+    return {info_.name,      std::string(to_string(executor_.backend())),
+            shape(),         std::move(figures),
+            planned_steps(), source_->damaged()};
 }
 
 std::optional<std::int64_t> expected_frames(const SourceInfo& source, std::optional<std::int64_t> limit) {

@@ -4,9 +4,7 @@
 #include "framewire/jobs/input/input.hpp"
 #include "framewire/jobs/options.hpp"
 #include "framewire/plan/chain.hpp"
-#include "framewire/plan/chain_plan.hpp"
-#include "framewire/plan/planes/linear_planes.hpp"
-#include "framewire/plan/planes/planes_pass.hpp"
+#include "framewire/plan/frame_plan.hpp"
 #include "framewire/plan/privacy_masks.hpp"
 #include "framewire/plan/source.hpp"
 #include "framewire/service/control.hpp"
@@ -34,7 +32,7 @@ namespace framewire::jobs {
 /// half with a request.
 class FilteredInput {
 public:
-    /// Opens the source and plans the filters. Throws as parse_chain(), open_source(), Executor and ChainPlan do, in
+    /// Opens the source and plans the filters. Throws as parse_chain(), open_source(), Executor and FramePlan do, in
     /// this order.
     FilteredInput(const InputOptions& input, const JobOptions& job, std::stop_token stop);
     FilteredInput(const FilteredInput&) = delete;
@@ -50,10 +48,16 @@ public:
     Backend backend() const { return executor_.backend(); }
     /// Shape of filtered frames.
     const Shape& shape() const { return shape_; }
+    /// Returns the plan of the filters: the steps before a change of the rate, and those after it.
+    std::vector<PlannedStep> planned_steps() const;
+    /// Returns the format in which the plan takes the source's frames.
+    FrameFormat source_format() const;
+    /// Returns the format of the plan's results.
+    const FrameFormat& result_format() const { return plan_->result(); }
     /// Maps positions in captured frames to positions in filtered frames.
     PlaneMap placement() const {
         const std::lock_guard lock(plan_mutex_);
-        return before_ ? before_->plan.placement().then(plan_.placement()) : plan_.placement();
+        return before_ ? before_->plan.placement().then(plan_->placement()) : plan_->placement();
     }
     /// Frames per second: the requested rate or the source's own.
     Rational rate() const;
@@ -62,16 +66,13 @@ public:
     /// Expected number of frames, if it is known. `limit` is the job's own limit.
     std::optional<std::int64_t> expected_frames(std::optional<std::int64_t> limit) const;
 
-    /// From now on frames may have, instead of the result's image, their source's native frame where no filter does
-    /// more than move pixels, and NativeFrame::to_image() gives the image then; or `planes`, where a sink takes such,
-    /// that the filters gave. Before the first frame.
-    void give_native_frames(const std::optional<YuvInfo>& planes);
+    /// From now on frames may have their source's native frame instead of their image if there are no filters, and
+    /// planes as the sink takes them, `planes`, if filters end with such. Before the first frame.
+    void give_planes(const std::optional<YuvInfo>& planes);
 
-    /// From now on frames may have their source's native frame instead of their image, where there are no filters. For
+    /// From now on frames may have their source's native frame instead of their image if there are no filters. For
     /// stages that begin by start_on(). Before the first frame.
-    void give_unfiltered_pictures() {
-        gives_own_ = (info_.has_native_frames || info_.has_rows) && !before_ && moves_ && moves_->empty();
-    }
+    void give_unfiltered_pictures();
 
     /// Declares that captured frames are not read on the host after filtering, so that results may be downloaded into
     /// their memory. Call it before make_frame().
@@ -81,7 +82,7 @@ public:
     InputFrame make_frame();
     /// Reads the next frame. Returns false if there is none. Throws as Source::capture() does.
     bool capture(InputFrame& frame, FrameTime& time);
-    /// Filters the frame as filter_frame() does. `statistics` are values that filters may display.
+    /// Filters the frame. Its result is planes or an image. `statistics` are values that filters may display.
     void filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
 
     /// Seeks the source, see Source::seek(). Not while a frame is being captured.
@@ -111,7 +112,7 @@ public:
 
     /// Replaces the chain from the next frame on; from any thread. The adjustment is kept unless the new chain sets
     /// another one. Returns false and changes nothing if the chain needs another input: if frames would have another
-    /// shape or rate, or if filters cannot be switched here. Throws as parse_chain(), check_limits() and ChainPlan do,
+    /// shape or rate, or if filters cannot be switched here. Throws as parse_chain(), check_limits() and FramePlan do,
     /// and then changes nothing.
     bool take_chain(const std::string& text);
 
@@ -147,9 +148,9 @@ public:
 private:
     // Filters before a change of the rate; they see every frame of the source.
     struct BeforeRate {
-        ChainPlan plan;
+        FramePlan plan;
         // result for the frame that was filtered last
-        Frame result;
+        WorkPicture result;
         // number of that frame
         std::int64_t reading = -1;
     };
@@ -159,23 +160,25 @@ private:
     void go_to_segment();
     bool capture_next(InputFrame& frame, FrameTime& time);
     bool capture_at_rate(InputFrame& frame, FrameTime& time);
-    std::optional<std::vector<PixelMove>> moves_of_chain() const;
-    bool move_own(InputFrame& frame);
-    Executor& on_host();
-    bool filter_planes(InputFrame& frame, const FrameTime& time, const Statistics& statistics);
-    bool move_planes(InputFrame& frame);
-    std::optional<LinearPlanes> make_linear_planes(const YuvInfo& planes);
-    std::optional<PlanesPass> make_planes_pass(const YuvInfo& planes);
-    void show_values(ChainPlan& plan, const FrameTime& time, const Statistics& statistics) const;
+    // Shows the current values in filters that display them.
+    void show_values(FramePlan& plan, const FrameTime& time, const Statistics& statistics) const;
+    // Reads a frame. If there is a native frame that is needed, the image may be left out.
     bool read(HostView<std::uint8_t> image, FrameTime& time, std::shared_ptr<const NativeFrame>& own);
+    // Runs the plans on a frame.
+    template <MemorySpace space>
+    void run_plans(InputFrame& frame, const FrameTime& time, const Statistics& statistics);
     // Sets the frame's time by the requested rate, if there is one, and counts the frame.
     void set_time(FrameTime& time);
     // Checks the memory and pixel limits of the input.
     FrameLimits checked_limits(const InputOptions& input) const;
+    // Plans all filters that are on, without memory of earlier frames.
+    void make_plans();
+    // Plans the last conversion, for the sink.
+    void deliver();
+    // Returns the filters with the settings of the panel in their first `adjust`.
+    Chain with_settings(Chain chain) const;
     // Plans the filters before a change of the rate; empty if there are none.
     std::optional<BeforeRate> make_before();
-    // Plans the filters after it, or all filters.
-    ChainPlan make_plan(const Chain& after);
     // The chain in force: filters that are on, and the panel's own `adjust`.
     Chain chain_now() const;
     // Setting of the chain's first `adjust`.
@@ -184,17 +187,10 @@ private:
     bool set_in_chain(const Adjustment& settings);
     // Passes a setting to the plans.
     bool tell_plans(const Adjustment& settings);
-    // Makes new plans, without memory of earlier frames.
-    void plan_again();
     // Applies the requests taken so far before a frame is filtered; returns the masks in force.
     std::shared_ptr<const PrivacyMasks> follow_requests(InputFrame& frame);
     // Counts a request that changes what may be seen.
     void count_change();
-    // Shape of the frames that enter the filters after a change of the rate.
-    const Shape& rated_shape() const { return before_ ? before_->plan.output_shape() : info_.shape; }
-    // Filters a frame of a chain that changes the rate.
-    void filter_at_rate(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
-
     // Progress of the reading of a time range.
     enum class Reading { not_begun, first_frame, segment };
 
@@ -211,21 +207,21 @@ private:
     FrameLimits limits_;
     std::string shown_name_;
     Executor executor_;
-    // CPU executor next to one of a GPU, made when needed
-    std::optional<Executor> host_executor_;
     std::optional<BeforeRate> before_;
-    ChainPlan plan_;
-    // combined moves of all filters, if they only move pixels
-    std::optional<std::vector<PixelMove>> moves_;
-    // If results are wanted as planes: a plan of the CPU's on CUDA, where filters only draw on a part; else plan_ is
-    // used.
-    std::optional<ChainPlan> drawing_;
-    std::optional<PlanesPass> planes_pass_;
-    // used if they are taken as they are, for any backend
-    std::optional<LinearPlanes> linear_planes_;
-    bool gives_own_ = false, results_replace_ = false;
+    std::unique_ptr<FramePlan> plan_;
+    // format of planes that the sink takes
+    std::optional<YuvInfo> sink_planes_;
+    // the last conversion of plan_ is planned
+    bool is_delivered_ = false;
+    // no filter is on, so that results are the captured frames
+    bool is_unfiltered_ = false;
+    // the plans begin with planes; read by the thread that captures
+    std::atomic<bool> takes_planes_ = false;
+    // consumers take native frames if there are no filters
+    bool gives_own_ = false;
+    bool results_replace_ = false;
     std::optional<FrameResampler> resampler_;
-    // shape of plan_'s results
+    // shape of the results
     Shape shape_;
     bool may_switch_;
     // the panel is enabled, and the chain has no `adjust`

@@ -29,26 +29,26 @@ Chain FilteredInput::chain_now() const {
         const auto adjust = parse_chain(adjust_name);
         chain.calls.insert(chain.calls.begin(), adjust.calls.front());
     }
-    return chain;
+    // The first `adjust` of the whole chain has the panel's settings.
+    return before_ && first_adjust(chain_.before) ? chain : with_settings(std::move(chain));
 }
 
-// Makes new plans, which forget earlier frames. Call it with plan_mutex_ locked.
-void FilteredInput::plan_again() {
-    plans_are_old_ = false;
-    before_ = make_before();
-    plan_ = make_plan(chain_now());
-    if (in_chain_) tell_plans(*in_chain_);
-    if (planes_pass_) planes_pass_ = make_planes_pass(planes_pass_->result());
+Chain FilteredInput::with_settings(Chain chain) const {
+    if (!in_chain_) return chain;
+    for (auto& call : chain.calls)
+        if (call.filter->name == adjust_name) {
+            call.values = adjustment_values(*call.filter, *in_chain_);
+            break;
+        }
+    return chain;
 }
 
 // Applies the requests accepted so far and returns the masks for this frame. Only the filtering thread changes its
 // plans, so no frame is made half with a request.
 std::shared_ptr<const PrivacyMasks> FilteredInput::follow_requests(InputFrame& frame) {
     const std::lock_guard lock(plan_mutex_);
-    if (plans_are_old_)
-        plan_again();
-    else if (adjustment_is_new_)
-        tell_plans(*in_chain_);
+    // Settings that planes cannot show, or can show again, need other plans.
+    if (plans_are_old_ || (adjustment_is_new_ && !tell_plans(*in_chain_))) make_plans();
     adjustment_is_new_ = false;
     has_filtered_ = true;
     frame.requests = requests_;
@@ -86,9 +86,10 @@ void FilteredInput::hide(const std::vector<service::LiveZone>& zones) {
     plans_are_old_ = plans_are_old_ || has_filtered_;
 }
 
-// Passes the settings to the plans. Returns true if one of them has an `adjust`.
+// Passes the settings to the plans. Returns false if they need others for it.
 bool FilteredInput::tell_plans(const Adjustment& settings) {
-    return (before_ && before_->plan.set_adjustment(settings)) || plan_.set_adjustment(settings);
+    if (before_ && first_adjust(chain_.before)) return before_->plan.set_adjustment(settings);
+    return !first_adjust(chain_now()) || plan_->set_adjustment(settings);
 }
 
 // Callback of the panel.
@@ -107,9 +108,10 @@ bool FilteredInput::take_chain(const std::string& text) {
     const auto chain = split_at_rate(parse_chain(text));
     check_limits(limits_, chain.whole, info_.shape);
     Executor host(BackendChoice::cpu, 1);
-    auto rated = info_.shape;
-    if (chain.rate) rated = ChainPlan(chain.before, rated, host).output_shape();
-    const auto shape = ChainPlan(chain.after, rated, host, info_.shape).output_shape();
+    const auto format = source_format();
+    auto rated = format;
+    if (chain.rate) rated = FramePlan(chain.before, format, host).result();
+    const auto shape = FramePlan(chain.after, rated, host, format).result().shape();
     const auto adjustment = first_adjust(chain.whole).value_or(Adjustment{});
     {
         const std::lock_guard lock(plan_mutex_);

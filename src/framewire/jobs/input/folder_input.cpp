@@ -57,8 +57,15 @@ bool FolderInput::read(const std::string& path, InputFrame& frame, FrameTime& ti
     SourceOptions options{.stop = stop_};
     if (limits_.max_pixels) options.max_pixels = *limits_.max_pixels;
     const auto source = open_source(path, options);
-    ensure_shape(frame.captured, source->info().shape, executor_);
-    if (source->capture(frame.captured, time)) return true;
+    const auto& info = source->info();
+    ensure_shape(frame.captured, info.shape, executor_);
+    frame.format = format_of(info);
+    const bool has_planes = frame.format.planes() && !chain_.empty();
+    const bool was_read =
+        has_planes ? source->read_own(frame.captured.fill_on_host(), time) : source->capture(frame.captured, time);
+    frame.own = was_read && has_planes ? source->native_frame() : nullptr;
+    frame.has_image = !frame.own;
+    if (was_read) return true;
     if (stop_.stop_requested()) return false;
     fail(ErrorCode::source_lost, "{} contains no image", path);
 }
@@ -77,15 +84,22 @@ void FolderInput::require_whole() const {
              images_.size(), first_failure_->what());
 }
 
-// Consecutive images of the same shape share one plan.
+// Consecutive images of the same format share one plan.
 void FolderInput::filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted) {
-    const auto& shape = frame.captured.shape();
-    if (!plan_ || plan_->input_shape() != shape) {
-        check_limits(limits_, chain_, shape);
-        plan_.emplace(chain_, shape, executor_);
+    if (!plan_ || plan_->source() != frame.format) {
+        check_limits(limits_, chain_, frame.format.shape());
+        plan_.emplace(chain_, frame.format, executor_);
+        if (!chain_.empty()) plan_->deliver(std::nullopt);
     }
-    if (!plan_->empty()) ensure_shape(frame.filtered, plan_->output_shape(), executor_);
-    filter_frame(*plan_, executor_, frame, time, statistics, image(time), wanted);
+    if (chain_.empty()) return pass_on(frame, executor_, wanted);
+    ensure_shape(frame.filtered, plan_->result().shape(), executor_);
+    if (plan_->shows_frame_values()) plan_->set_frame_values(run_values(statistics.snapshot(), time, image(time)));
+    executor_.in_its_space([&]<MemorySpace space>() {
+        const auto source = source_picture<space>(frame, *plan_, executor_);
+        run_plan(*plan_, frame, source, source);
+    });
+    frame.own.reset();
+    take_result(*plan_, frame, executor_, wanted);
 }
 
 void FolderInput::count_sent(InputFrame& frame, Statistics& statistics) {

@@ -49,13 +49,16 @@ public:
     std::optional<std::int64_t> expected_frames(std::optional<std::int64_t> limit) const;
 
     /// Makes an empty frame, which is allocated when the size of an image is known.
-    InputFrame make_frame() const { return {}; }
+    InputFrame make_frame() {
+        InputFrame frame;
+        frame.work = FramePlanes(executor_);
+        return frame;
+    }
     /// Reads the next readable image. Returns false if there is none.
     bool capture(InputFrame& frame, FrameTime& time);
     /// Throws an Error with the first failure's code if any image failed. Called after the last image.
     void require_whole() const;
-    /// Filters the image as filter_frame() does, and makes a new plan first if the image's shape differs from the
-    /// previous one.
+    /// Filters the image, and makes a new plan first if the image's format differs from the previous one.
     void filter(InputFrame& frame, const FrameTime& time, const Statistics& statistics, Wanted wanted);
 
     /// Runs `body`, which processes the image that was captured at `time`. If `body` throws an Error, the image counts
@@ -86,7 +89,7 @@ private:
     FrameLimits limits_;
     Executor executor_;
 
-    std::optional<ChainPlan> plan_;
+    std::optional<FramePlan> plan_;
     std::size_t next_ = 0;
     Shape last_sent_{};
 

@@ -89,19 +89,36 @@ void check_limits(const FrameLimits& limits, const Chain& chain, const Shape& fr
                         cost.frame_seconds, most_frame_seconds));
 }
 
-void filter_frame(ChainPlan& plan, const Executor& executor, InputFrame& frame, const FrameTime& time,
-                  const Statistics& statistics, std::string_view source, Wanted wanted) {
-    // On CUDA, frames are uploaded if something on the GPU reads them, and downloaded only if the host needs the
-    // result.
-    const bool comes_down = wanted.on_host && (!plan.empty() || frame.captured.filled_on_gpu());
-    if (plan.empty() && !wanted.by_stages && !comes_down) return;
-    const bool travels = executor.backend() == Backend::cuda;
-    if (travels) executor.step("upload", [&] { frame.captured.upload(); });
-    if (!plan.empty()) {
-        if (plan.shows_frame_values()) plan.set_frame_values(run_values(statistics.snapshot(), time, source));
-        plan.run(frame.captured, frame.filtered);
+FrameFormat format_of(const SourceInfo& source) {
+    const auto& facts = source.facts;
+    if (!source.has_native_frames || !facts.format || !facts.coding || source.shape.channels != 3)
+        return FrameFormat(source.shape);
+    return FrameFormat(YuvInfo{*facts.format, *facts.coding, facts.siting, 1, source.shape.height, source.shape.width});
+}
+
+void make_image(InputFrame& frame) {
+    if (!std::exchange(frame.has_image, true)) frame.own->to_image(frame.captured.fill_on_host());
+}
+
+void pass_on(InputFrame& frame, const Executor& executor, Wanted wanted) {
+    make_image(frame);
+    frame.own.reset();
+    // On CUDA, frames are uploaded if something on the GPU reads them, and downloaded only if the host needs them.
+    const bool comes_down = wanted.on_host && frame.captured.filled_on_gpu();
+    if (executor.backend() != Backend::cuda || (!wanted.by_stages && !comes_down)) return;
+    executor.step("upload", [&] { frame.captured.upload(); });
+    if (comes_down) executor.step("download", [&] { frame.captured.download(); });
+}
+
+void take_result(const FramePlan& plan, InputFrame& frame, const Executor& executor, Wanted wanted) {
+    const bool has_planes = plan.result().planes().has_value();
+    if (executor.backend() == Backend::cpu) {
+        if (has_planes) frame.planes = frame.work.download();
+    } else if (has_planes || wanted.on_host) {
+        executor.step("download", [&] {
+            has_planes ? static_cast<void>(frame.planes = frame.work.download()) : frame.filtered.download();
+        });
     }
-    if (travels && comes_down) executor.step("download", [&] { frame.result().download(); });
 }
 
 namespace {

@@ -10,8 +10,8 @@
 #include "framewire/media/media.hpp"
 #include "framewire/net/address.hpp"
 #include "framewire/plan/chain.hpp"
-#include "framewire/plan/chain_plan.hpp"
 #include "framewire/plan/frame.hpp"
+#include "framewire/plan/frame_plan.hpp"
 #include "framewire/plan/source.hpp"
 #include "framewire/plan/statistics.hpp"
 
@@ -56,9 +56,15 @@ std::int64_t estimated_bytes(const Chain& chain, const Shape& frame, bool detect
 /// One frame in the pipeline: as captured and, if there are filters, as filtered.
 struct InputFrame {
     Frame captured, filtered;
-    /// Native frame that replaces the result's image, see give_native_frames().
+    /// Memory of planes that filters take and make.
+    FramePlanes work{};
+    /// Native frame that replaces the captured image, see FilteredInput::give_planes().
     std::shared_ptr<const NativeFrame> own{};
-    /// Planes that replace the result's image, see give_native_frames().
+    /// Format of the native frame or the image, for inputs whose frames differ.
+    FrameFormat format{};
+    /// True if the captured image is there, although there is a native frame.
+    bool has_image = true;
+    /// Planes that replace the result's image, see FilteredInput::give_planes().
     std::shared_ptr<const YuvPicture> planes{};
     /// False if the source is away and the picture only says so.
     bool signal = true;
@@ -83,6 +89,7 @@ struct InputFrame {
     /// Waits until all work queued for both images is done, so that the slot can be reused.
     void wait() {
         captured.wait();
+        work.wait();
         filtered.wait();
     }
 };
@@ -106,11 +113,46 @@ struct Wanted {
     bool by_stages = false;
 };
 
-/// Runs the filters of `plan` from `captured` to `filtered`, if there are any. Host memory is valid after
-/// InputFrame::wait(); stages on the same backend may start at once. Filters may display the values in `statistics` and
-/// the name `source`.
-void filter_frame(ChainPlan& plan, const Executor& executor, InputFrame& frame, const FrameTime& time,
-                  const Statistics& statistics, std::string_view source, Wanted wanted);
+/// Returns the format of a source's frames: planes if its native frames have such, and otherwise images.
+FrameFormat format_of(const SourceInfo& source);
+
+/// Writes the captured image from the frame's native frame, unless it is already there.
+void make_image(InputFrame& frame);
+
+/// Passes on a frame that has no filters: makes its image, and brings it to where it is wanted.
+void pass_on(InputFrame& frame, const Executor& executor, Wanted wanted);
+
+/// Returns the frame's picture in the memory of the backend: its native frame's planes if these have the format that
+/// `plan` takes, and otherwise its image.
+template <MemorySpace space>
+PictureView<const std::uint8_t, space> source_picture(InputFrame& frame, const FramePlan& plan,
+                                                      const Executor& executor) {
+    if (plan.begins_on_planes() && frame.own) {
+        if (const auto planes = frame.own->planes(); planes && planes->info == plan.source().planes()) {
+            if constexpr (space == MemorySpace::host) return *planes;
+            YuvView<const std::uint8_t, space> view;
+            executor.step("upload", [&] { view = frame.work.source<space>(*planes); });
+            return view;
+        }
+    }
+    make_image(frame);
+    if constexpr (space == MemorySpace::device) executor.step("upload", [&] { frame.captured.upload(); });
+    return View<const std::uint8_t, space>(frame.captured.in<space>());
+}
+
+/// Runs a plan on a frame, from `in` to the frame's result.
+template <MemorySpace space>
+void run_plan(FramePlan& plan, InputFrame& frame, const PictureView<const std::uint8_t, space>& in,
+              const PictureView<const std::uint8_t, space>& original) {
+    if (const auto& planes = plan.result().planes())
+        plan.run(in, original, frame.work.result<space>(*planes));
+    else
+        plan.run(in, original, PictureView<std::uint8_t, space>(frame.filtered.in<space>()));
+}
+
+/// Brings a plan's result to the host if it is wanted there. Host memory is valid after InputFrame::wait(); stages on
+/// the same backend may start at once.
+void take_result(const FramePlan& plan, InputFrame& frame, const Executor& executor, Wanted wanted);
 
 /// Picture for a source that is away: its last frame, darkened, with "no signal" in the middle. Not thread-safe.
 class NoSignal {

@@ -474,7 +474,7 @@ private:
         if (!is_rgb_picture() && info_.shape.channels == 3) {
             facts.coding = coding;
             if (const auto info = yuv_info(*frame_, coding)) {
-                facts.sampling = info->format.chroma;
+                facts.format = info->format;
                 facts.siting = info->siting;
             }
         }

@@ -1,4 +1,4 @@
-#include "framewire/plan/planes/planes_pass.hpp"
+#include "framewire/plan/strips.hpp"
 #include "framewire/colour/image_to_yuv.hpp"
 #include "framewire/colour/yuv_testing.hpp"
 #include "framewire/colour/yuv_to_image.hpp"
@@ -58,9 +58,9 @@ void check(const std::string& filters, const YuvInfo& from, YuvInfo to, int thre
     const Shape shape{1, from.height, from.width, 3};
     ChainPlan by_rows(chain, shape, executor), whole(chain, shape, executor);
     to = of_size(to, whole.output_shape().height, whole.output_shape().width);
-    auto pass = PlanesPass::of(by_rows, to, executor.pool());
+    auto pass = StripPass::of(by_rows, from, to, executor.pool());
     ASSERT_TRUE(pass);
-    ASSERT_TRUE(pass->takes(from));
+    YuvPicture have(to);
     HostImage image(shape), filtered(whole.output_shape());
     for (const std::uint64_t salt : {1U, 2U}) {
         GuardedYuv picture(from, {.offset_bytes = 1, .row_padding_bytes = 7}, Backend::cpu);
@@ -69,8 +69,8 @@ void check(const std::string& filters, const YuvInfo& from, YuvInfo to, int thre
         YuvToImage(from, 3, executor).run(picture.host(), image.view());
         whole.run(image.view(), filtered.view());
         ImageToYuv(to, filtered.shape().channels, executor).run(filtered.view(), want.view());
-        const auto have = pass->run(picture.host());
-        EXPECT_EQ(difference(have->view(), want.view()), std::nullopt);
+        pass->run(picture.host(), have.view());
+        EXPECT_EQ(difference(have.view(), want.view()), std::nullopt);
         EXPECT_EQ(figures_of(by_rows), figures_of(whole));
     }
 }
@@ -99,7 +99,7 @@ constexpr const char* chains_of_neighbours[] = {"flip",
                                                 "flip,mosaic=16"};
 
 // Every format and siting of what comes in and goes out, by turns; sizes with edges, strips cut anywhere.
-TEST(PlanesPass, EqualsProcessingWholeImages) {
+TEST(StripPass, EqualsProcessingWholeImages) {
     std::vector<YuvInfo> in, out;
     for (const auto& siting : sitings) {
         for (const auto format :
@@ -129,7 +129,7 @@ TEST(PlanesPass, EqualsProcessingWholeImages) {
 }
 
 // By turns over sizes; several strips of what is wide, and of scales whose weights end with the picture.
-TEST(PlanesPass, NeighbourhoodFiltersEqualProcessingWholeImages) {
+TEST(StripPass, NeighbourhoodFiltersEqualProcessingWholeImages) {
     std::size_t turn = 0;
     for (const auto* chain : chains_of_neighbours)
         for (const auto& siting : sitings) {
@@ -148,107 +148,42 @@ TEST(PlanesPass, NeighbourhoodFiltersEqualProcessingWholeImages) {
         check(chain, hd, hd, 2);
 }
 
-bool draws_on(const ImageArea& area, const YuvInfo& info, int plane, int y, int x) {
-    const int each_x = plane && info.format.chroma != ChromaSampling::s444 ? 2 : 1;
-    const int each_y = plane && info.format.chroma == ChromaSampling::s420 ? 2 : 1;
-    return x * each_x < area.columns.end && (x + 1) * each_x > area.columns.begin && y * each_y < area.rows.end &&
-           (y + 1) * each_y > area.rows.begin;
-}
-
-// If the picture has the form of the result, text changes only the samples under it, to those of the way over
-// whole images. FRAMEWIRE_TEST_FONT names a font file if fontconfig knows none.
-std::string with_test_font(std::string filters) {
-    const char* font = std::getenv("FRAMEWIRE_TEST_FONT");
-    if (!font) return filters;
-    for (std::size_t at = 0; (at = filters.find(":x=", at)) != std::string::npos;) {
-        const auto option = fmt::format(":font='{}'", font);
-        filters.insert(at, option);
-        at += option.size() + 1;
-    }
-    return filters;
-}
-
-TEST(PlanesPass, KeepsPixelsThatAreNotDrawnOn) {
-    Executor executor(BackendChoice::cpu, 2);
-    for (const auto format : {yuv_420, yuv_422, yuv_444})
-        for (const auto& siting : sitings)
-            for (const auto* filters :
-                 {"text=ab:x=5:y=3:size=20", "text=ab:x=31:y=41:size=16:box=black@0.5,text=c:x=90:y=60",
-                  "text=' ':x=3:y=3"}) {
-                const YuvInfo info{format, codings[2], siting, 1, 97, 131};
-                SCOPED_TRACE(fmt::format("{}: {}", filters, to_string(info)));
-                const auto chain = parse_chain(with_test_font(filters));
-                const Shape shape{1, info.height, info.width, 3};
-                ChainPlan plan(chain, shape, executor), whole(chain, shape, executor);
-                auto pass = PlanesPass::of(plan, info, executor.pool());
-                ASSERT_TRUE(pass);
-                ASSERT_TRUE(pass->keeps_rest(info));
-                GuardedYuv picture(info, {}, Backend::cpu);
-                picture.fill(kit::Fill::noise, 1);
-                HostImage image(shape), filtered(shape);
-                YuvPicture over_images(info);
-                YuvToImage(info, 3, executor).run(picture.host(), image.view());
-                whole.run(image.view(), filtered.view());
-                ImageToYuv(info, 3, executor).run(filtered.view(), over_images.view());
-
-                ImageArea area;
-                for (const auto& step : plan.by_rows()) area = area.joined(*step.filter->changed_area());
-                const auto have = pass->run(picture.host());
-                int drawn = 0;
-                for (int plane = 0; plane < info.planes(); ++plane) {
-                    const auto at = static_cast<std::size_t>(plane);
-                    for (int y = 0; y < info.plane_rows(plane); ++y)
-                        for (int x = 0; x < static_cast<int>(info.plane_row_bytes(plane)); ++x) {
-                            const bool is_drawn = draws_on(area, info, plane, y, x);
-                            const auto* want = is_drawn ? over_images.view().planes[at].row(0, y)
-                                                        : picture.host().planes[at].row(0, y);
-                            drawn += is_drawn;
-                            ASSERT_EQ(have->view().planes[at].row(0, y)[x], want[x]) << plane << ": " << x << ',' << y;
-                        }
-                }
-                EXPECT_EQ(drawn > 0, std::string_view(filters) != "text=' ':x=3:y=3");
-            }
-    // A picture of another form cannot be kept.
-    check(with_test_font("text=ab:x=5:y=3:size=20"), {yuv_p010, codings[2], siting_left, 1, 97, 131},
-          {yuv_420, codings[2]}, 2);
-    check(with_test_font("text=ab:x=5:y=3:size=20,gray"), {yuv_420, codings[2], siting_left, 1, 97, 131},
-          {yuv_420, codings[2]}, 2);
-}
-
 // A gray image goes out as one.
-TEST(PlanesPass, OneChannelEqualsProcessingWholeImages) {
+TEST(StripPass, OneChannelEqualsProcessingWholeImages) {
     for (const auto format : {yuv_gray, yuv_420})
         for (const auto& coding : codings)
             check("gray=channels=1", {yuv_420, codings[2], siting_left, 1, 67, 35}, {format, coding, siting_left}, 2);
 }
 
-TEST(PlanesPass, AppliesNewSettingsFromTheNextFrame) {
+TEST(StripPass, AppliesNewSettingsFromTheNextFrame) {
     Executor executor(BackendChoice::cpu, 2);
     const YuvInfo info{yuv_420, codings[2], siting_left, 1, 33, 65};
-    ChainPlan plan(parse_chain("adjust=brightness=50"), {1, info.height, info.width, 3}, executor);
-    auto pass = PlanesPass::of(plan, info, executor.pool());
-    ASSERT_TRUE(pass);
+    const Shape shape{1, info.height, info.width, 3};
+    ChainPlan plan(parse_chain("adjust=brightness=50"), shape, executor),
+        other(parse_chain("adjust=brightness=-50"), shape, executor);
     GuardedYuv picture(info, {}, Backend::cpu);
     picture.fill(kit::Fill::noise, 1);
-    const auto bright = pass->run(picture.host());
+    const auto run = [&](ChainPlan& chain) {
+        YuvPicture result(info);
+        StripPass::of(chain, info, info, executor.pool()).value().run(picture.host(), result.view());
+        return result;
+    };
+    const auto bright = run(plan);
     ASSERT_TRUE(plan.set_adjustment({.brightness = -50}));
-    const auto dark = pass->run(picture.host());
-    EXPECT_NE(difference(dark->view(), bright->view()), std::nullopt);
-    check("adjust=brightness=-50", info, info, 1);
-    ChainPlan other(parse_chain("adjust=brightness=-50"), {1, info.height, info.width, 3}, executor);
-    EXPECT_EQ(difference(dark->view(), PlanesPass::of(other, info, executor.pool())->run(picture.host())->view()),
-              std::nullopt);
+    const auto dark = run(plan);
+    EXPECT_NE(difference(dark.view(), bright.view()), std::nullopt);
+    EXPECT_EQ(difference(dark.view(), run(other).view()), std::nullopt);
 }
 
-TEST(PlanesPass, AcceptsOnlyChainsThatRunByRows) {
+TEST(StripPass, AcceptsOnlyChainsThatRunByRows) {
     Executor executor(BackendChoice::cpu, 2);
     const YuvInfo info{yuv_420, codings[2], siting_left, 1, 32, 64};
     const auto is_of = [&](const char* filters, const YuvInfo& to, const Shape& shape = {1, 32, 64, 3}) {
         ChainPlan plan(parse_chain(filters), shape, executor);
-        return PlanesPass::of(plan, to, executor.pool()).has_value();
+        return StripPass::of(plan, of_size(info, shape.height, shape.width), to, executor.pool()).has_value();
     };
     EXPECT_TRUE(is_of("gray", info));
-    EXPECT_TRUE(is_of("", info)) << "which changes the form alone";
+    EXPECT_TRUE(is_of("", info)) << "which only changes the format";
     EXPECT_FALSE(is_of("noise", info)) << "which needs the frame before";
     EXPECT_FALSE(is_of("gray,heatmap", info));
     EXPECT_FALSE(is_of("gray,compare", info)) << "which needs the original";
@@ -264,15 +199,14 @@ TEST(PlanesPass, AcceptsOnlyChainsThatRunByRows) {
     EXPECT_FALSE(is_of("gray", info, {1, 32, 64, 1}));
 }
 
-TEST(PlanesPass, RejectsPicturesOfAnotherSize) {
+TEST(StripPass, RejectsPicturesOfAnotherSize) {
     Executor executor(BackendChoice::cpu, 1);
     const YuvInfo info{yuv_420, codings[2], siting_left, 1, 32, 64};
     ChainPlan plan(parse_chain("gray"), {1, 32, 64, 3}, executor);
-    auto pass = PlanesPass::of(plan, info, executor.pool());
+    auto pass = StripPass::of(plan, info, info, executor.pool());
     ASSERT_TRUE(pass);
-    EXPECT_FALSE(pass->takes(of_size(info, 32, 62)));
-    EXPECT_THROW(pass->run(GuardedYuv(of_size(info, 32, 62), {}, Backend::cpu).host()), Error);
-    EXPECT_EQ(pass->name(), "gray");
+    YuvPicture result(info);
+    EXPECT_THROW(pass->run(GuardedYuv(of_size(info, 32, 62), {}, Backend::cpu).host(), result.view()), Error);
 }
 
 }  // namespace

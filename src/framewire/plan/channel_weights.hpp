@@ -7,7 +7,7 @@
 
 namespace framewire {
 
-/// The same gray for YuvToImage::run_rows(), which makes no B, G and R then.
+/// Returns the same gray for YuvToImage::run_rows(), which then makes no B, G and R.
 constexpr ChannelWeights channel_weights(const GrayWeights& gray) {
     return {gray.b, gray.g, gray.r, static_cast<std::int16_t>(gray.rounding)};
 }

@@ -1,0 +1,275 @@
+#include "framewire/plan/frame_plan.hpp"
+#include "framewire/colour/yuv_testing.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/plan/frame.hpp"
+#include "kit/filter_check.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace framewire {
+namespace {
+
+using namespace colour_testing;
+
+// A picture on the host: an image, or planes.
+class Picture {
+public:
+    explicit Picture(const FrameFormat& format) : format_(format) {
+        if (format.planes())
+            planes_ = std::make_unique<YuvPicture>(*format.planes());
+        else
+            image_ = HostImage(format.shape());
+    }
+    const FrameFormat& format() const { return format_; }
+    PictureView<std::uint8_t, MemorySpace::host> view() {
+        if (planes_) return planes_->view();
+        return image_.view();
+    }
+    // The images of all planes, or the image itself.
+    std::vector<HostView<std::uint8_t>> parts() {
+        if (!planes_) return {image_.view()};
+        std::vector<HostView<std::uint8_t>> parts;
+        for (int plane = 0; plane < format_.planes()->planes(); ++plane)
+            parts.push_back(image_of_plane(planes_->view(), plane));
+        return parts;
+    }
+    void fill_with_noise(std::mt19937& random) {
+        for (const auto& part : parts())
+            for (int y = 0; y < part.shape().height; ++y)
+                for (int x = 0; x < part.shape().row_bytes(); ++x)
+                    part.row(0, y)[x] = static_cast<std::uint8_t>(random() >> 24);
+    }
+
+private:
+    FrameFormat format_;
+    std::unique_ptr<YuvPicture> planes_;
+    HostImage image_;
+};
+
+// Returns the first difference of two pictures.
+std::optional<std::string> difference(Picture& have, Picture& want) {
+    if (have.format() != want.format())
+        return fmt::format("{} instead of {}", to_string(have.format()), to_string(want.format()));
+    const auto parts = have.parts(), wanted = want.parts();
+    for (std::size_t part = 0; part < parts.size(); ++part)
+        if (const auto place = kit::first_difference(HostView<const std::uint8_t>(parts[part]),
+                                                     HostView<const std::uint8_t>(wanted[part])))
+            return fmt::format("part {}: {}", part, *place);
+    return {};
+}
+
+// Runs plans in the memory of a backend, from pictures on the host to pictures on the host.
+class Runner {
+public:
+    Runner(const Chain& chain, const FrameFormat& source, const std::optional<YuvInfo>& sink, Executor& executor)
+        : executor_(executor), plan_(chain, source, executor), planes_(executor) {
+        plan_.deliver(sink);
+    }
+    FramePlan& plan() { return plan_; }
+
+    Picture run(Picture& source) {
+        Picture result(plan_.result());
+        executor_.in_its_space([&]<MemorySpace space>() {
+            PictureView<const std::uint8_t, space> in;
+            Frame image, to_image;
+            if (const auto view = source.view(); view.has_planes()) {
+                in = planes_.template source<space>(view.planes);
+            } else {
+                image = Frame(source.format().shape(), executor_);
+                copy(view.image, image.fill_on_host());
+                image.upload();
+                in = View<const std::uint8_t, space>(image.template in<space>());
+            }
+            if (const auto& info = plan_.result().planes()) {
+                plan_.run(in, in, PictureView<std::uint8_t, space>(planes_.template result<space>(*info)));
+                const auto made = planes_.download();
+                planes_.wait();
+                for (int plane = 0; plane < info->planes(); ++plane)
+                    copy(image_of_plane(made->view(), plane), image_of_plane(result.view().planes, plane));
+            } else {
+                to_image = Frame(plan_.result().shape(), executor_);
+                plan_.run(in, in, PictureView<std::uint8_t, space>(to_image.template in<space>()));
+                to_image.download();
+                to_image.wait();
+                copy(to_image.host(), result.view().image);
+            }
+        });
+        return result;
+    }
+
+private:
+    Executor& executor_;
+    FramePlan plan_;
+    FramePlanes planes_;
+};
+
+// One filter after another, each with a plan of its own, on whole pictures: what a chain means.
+Picture one_by_one(const Chain& chain, Picture& source, const std::optional<YuvInfo>& sink) {
+    Executor executor(BackendChoice::cpu, 1);
+    auto now = std::make_unique<Picture>(source.format());
+    for (std::size_t part = 0; part < source.parts().size(); ++part)
+        copy(HostView<const std::uint8_t>(source.parts()[part]), now->parts()[part]);
+    for (const auto& call : chain.calls) {
+        FramePlan plan({chain.text, {call}}, now->format(), executor, source.format());
+        Picture next(plan.result());
+        plan.run(now->view(), source.view(), next.view());
+        now = std::make_unique<Picture>(std::move(next));
+    }
+    Runner last({chain.text, {}}, now->format(), sink, executor);
+    if (last.plan().empty() && last.plan().result() == now->format()) return std::move(*now);
+    return last.run(*now);
+}
+
+constexpr std::string_view filters[] = {"gaussian=5",
+                                        "gaussian=9:border=zero",
+                                        "mean=3",
+                                        "median=3",
+                                        "scale=iw*3/4:ih/2",
+                                        "scale=iw:ih",
+                                        "crop=iw-6:ih-4:2:2",
+                                        "crop=iw-5:ih-3:3:1",
+                                        "pad=iw+6:ih+4:2:2:orange",
+                                        "flip",
+                                        "flip=vertical",
+                                        "flip=both",
+                                        "rotate=90",
+                                        "rotate=180",
+                                        "rotate=10",
+                                        "mosaic=7",
+                                        "adjust=brightness=20:contrast=1.2",
+                                        "adjust=contrast=3",
+                                        "gray",
+                                        "gray=channels=1",
+                                        "binarize=fixed",
+                                        "compare=below",
+                                        "compare=split",
+                                        "noise",
+                                        "heatmap",
+                                        "dilate=3",
+                                        "convolve=sharpen"};
+
+std::string random_chain(std::mt19937& random) {
+    std::vector<std::string_view> chain;
+    for (auto count = 1 + random() % 4; count > 0; --count) chain.push_back(filters[random() % std::size(filters)]);
+    return fmt::format("{}", fmt::join(chain, ","));
+}
+
+FrameFormat random_source(std::mt19937& random) {
+    const int height = 24 + static_cast<int>(random() % 60), width = 24 + static_cast<int>(random() % 90);
+    constexpr YuvFormat formats[] = {yuv_420, yuv_422, yuv_444, yuv_gray, yuv_nv12};
+    const auto choice = random() % 8;
+    if (choice == 0) return FrameFormat(Shape{1, height, width, 1});
+    if (choice == 1) return FrameFormat(Shape{1, height, width, 3});
+    return FrameFormat(YuvInfo{formats[random() % std::size(formats)], codings[random() % std::size(codings)],
+                               sitings[random() % std::size(sitings)], 1, height, width});
+}
+
+class FramePlans : public kit::BackendTest {
+protected:
+    // Tests of the CPU choose the number of threads.
+    Executor& executor(int threads) {
+        if (GetParam() == Backend::cuda) return kit::executor(Backend::cuda);
+        return executor_.emplace(BackendChoice::cpu, threads);
+    }
+
+private:
+    std::optional<Executor> executor_;
+};
+
+// Every plan gives what its filters give one by one, for several frames, whatever the backend, the sink and the
+// threads.
+TEST_P(FramePlans, EqualFiltersOneByOne) {
+    const auto seed = ::testing::UnitTest::GetInstance()->random_seed();
+    std::mt19937 random(static_cast<std::uint32_t>(seed));
+    auto& executor = this->executor(1 + static_cast<int>(random() % 3));
+    for (int round = 0; round < 300; ++round) {
+        const auto text = random_chain(random);
+        const auto source = random_source(random);
+        SCOPED_TRACE(fmt::format("seed {}, round {}: {} of {}", seed, round, text, to_string(source)));
+        const auto chain = parse_chain(text);
+        std::optional<YuvInfo> sink;
+        std::unique_ptr<Runner> runner;
+        try {
+            const auto shape = FramePlan(chain, source, executor).result().shape();
+            if (random() % 3)
+                sink = YuvInfo{random() % 2 ? yuv_420 : yuv_444,
+                               codings[random() % std::size(codings)],
+                               random() % 2 && source.planes() ? source.planes()->siting : siting_left,
+                               1,
+                               shape.height,
+                               shape.width};
+            runner = std::make_unique<Runner>(chain, source, sink, executor);
+        } catch (const Error& error) {
+            ASSERT_EQ(error.code(), ErrorCode::usage) << error.what();  // a filter that does not take such an image
+            continue;
+        }
+        const bool has_memory = text.find("noise") != text.npos || text.find("heatmap") != text.npos;
+        for (int frame = 0; frame < (has_memory ? 1 : 2); ++frame) {
+            Picture picture(source);
+            picture.fill_with_noise(random);
+            auto have = runner->run(picture);
+            auto want = one_by_one(chain, picture, have.format().planes());
+            ASSERT_EQ(difference(have, want), std::nullopt);
+        }
+    }
+}
+
+// An image in BGR instead of planes is converted to the planes that the plan begins with.
+TEST_P(FramePlans, TakeImagesInsteadOfPlanes) {
+    auto& executor = this->executor(2);
+    const YuvInfo info{yuv_420, codings[0], siting_left, 1, 40, 60};
+    std::mt19937 random(1);
+    Picture image(FrameFormat(Shape{1, 40, 60, 3})), planes{FrameFormat(info)};
+    image.fill_with_noise(random);
+    ImageToYuv(info, 3, executor).run(image.view().image, planes.view().planes);
+    for (const auto* text : {"gaussian=5", "gaussian=5,median=3", "gaussian=3,compare"}) {
+        SCOPED_TRACE(text);
+        Runner runner(parse_chain(text), FrameFormat(info), {}, executor);
+        auto have = runner.run(image), want = runner.run(planes);
+        EXPECT_EQ(difference(have, want), std::nullopt);
+    }
+}
+
+FRAMEWIRE_ON_EVERY_BACKEND(FramePlans);
+
+std::string steps_of(const FramePlan& plan) {
+    std::string text;
+    for (const auto& step : plan.steps())
+        text += fmt::format("{} [{}]{}; ", step.operation, step.format, step.reason.empty() ? "" : " " + step.reason);
+    return text;
+}
+
+TEST(FramePlan, DescribesItsSteps) {
+    Executor executor(BackendChoice::cpu, 1);
+    const YuvInfo info{yuv_420, codings[0], siting_left, 1, 40, 60};
+    const auto plan_of = [&](const char* text, const FrameFormat& source, const std::optional<YuvInfo>& sink) {
+        FramePlan plan(parse_chain(text), source, executor);
+        plan.deliver(sink);
+        return steps_of(plan);
+    };
+    EXPECT_EQ(plan_of("gaussian=5", FrameFormat(info), info), "gaussian=5 [4:2:0]; ");
+    EXPECT_EQ(plan_of("gaussian=5, median=3 ,mean=3", FrameFormat(info), {}),
+              "gaussian=5 [4:2:0]; convert [4:2:0 to BGR] median needs colours; median=3 [BGR]; mean=3 [BGR]; ");
+    EXPECT_EQ(plan_of("flip,flip", FrameFormat(info), info), "flip [4:2:0]; flip [4:2:0]; ");
+    EXPECT_EQ(plan_of("flip", FrameFormat(info), info), "flip [4:2:0]; convert [4:2:0] chroma right to left; ");
+    EXPECT_EQ(
+        plan_of("gray", FrameFormat(info), info),
+        "convert [4:2:0 to BGR] gray needs colours; gray [BGR] by strips; convert [BGR to 4:2:0] the output takes "
+        "planes; by strips; ");
+    EXPECT_EQ(plan_of("flip", FrameFormat(info), {}), "convert [4:2:0 to BGR] the output takes images; flip [BGR]; ");
+    EXPECT_EQ(plan_of("gaussian=5", FrameFormat(Shape{1, 40, 60, 1}), {}), "gaussian=5 [gray]; ");
+}
+
+}  // namespace
+}  // namespace framewire
