@@ -120,7 +120,8 @@ void FramePlan::deliver(const std::optional<YuvInfo>& planes) {
     if (result_.planes()) {
         const auto have = *result_.planes();
         if (planes && same_form(have, *planes)) return;
-        if (planes && same_but_for_siting(have, *planes))
+        const bool is_planar = have.format.bits == 8 && !have.format.interleaved;
+        if (planes && is_planar && same_but_for_siting(have, *planes))
             return add_planar("chroma", PlanarFilter::to_siting(planes->siting, have, *executor_), std::nullopt);
         std::vector<FilterCall> calls;
         begin_image(calls, "the output takes images");
@@ -132,6 +133,7 @@ void FramePlan::deliver(const std::optional<YuvInfo>& planes) {
     if (!chain_) chain_ = std::make_unique<ChainPlan>(Chain(), result_.shape(), *executor_);
     strips_ = StripPass::of(*chain_, to_image_->picture(), *planes, executor_->pool());
     if (strips_) result_ = FrameFormat(*planes);
+    if (!strips_ && chain_->empty()) chain_.reset();
 }
 
 std::vector<PlannedStep> FramePlan::steps() const {
