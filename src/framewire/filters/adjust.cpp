@@ -228,7 +228,7 @@ FilterInfo adjust_info() {
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Adjust>>(adjustment_from(values), shape, executor);
         },
-        .levels = [](const ParameterValues& values) { return adjust_terms(adjustment_from(values)); },
+        .kind = [](const ParameterValues& values) -> FilterKind { return adjust_terms(adjustment_from(values)); },
         .pointwise = [](const ParameterValues& values) -> std::optional<PointwiseOp> {
             return adjust_op(adjust_terms(adjustment_from(values)));
         },

@@ -23,6 +23,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace framewire {
@@ -200,6 +201,24 @@ struct OriginalJoin {
     std::function<std::array<JoinPart, 2>(const ParameterValues&, const Shape& frame, const Shape& original)> parts{};
 };
 
+/// A filter that only resizes the whole picture.
+struct Resampling {
+    ScaleMethod method;  ///< interpolation kernel
+};
+
+/// A filter that only replaces square cells, counted from the image's corner, by their means.
+struct CellMeans {
+    int cell_px;  ///< side of a cell
+};
+
+/// A filter that only draws over the part of the picture that Filter::changed_area() returns.
+struct Drawing {};
+
+/// What a filter does, if it is of a simple kind: nothing known, a weighted mean around each pixel, a new size, means
+/// of cells, channel values and saturation mapped like Adjust does, or a drawing. Planners derive from it what the
+/// filter means on planes.
+using FilterKind = std::variant<std::monostate, SeparableWindow, Resampling, CellMeans, AdjustTerms, Drawing>;
+
 /// Registry entry of a filter. The optional functions below describe special cases that a chain can run faster or fuse;
 /// each is empty for filters to which it does not apply.
 struct FilterInfo {
@@ -211,8 +230,6 @@ struct FilterInfo {
     /// name.
     std::vector<std::string_view> examples{};
     bool needs_previous = false;  ///< true if the filter reads FilterImages::previous
-    /// True if the filter draws over a part of the picture, which Filter::changed_area() returns.
-    bool draws = false;
     /// Checks the parameters together and against the shape of the filter's image, and returns the shape of the result.
     /// Throws Error{usage}.
     std::function<Shape(const ParameterValues&, const Shape&)> output_shape{};
@@ -220,15 +237,8 @@ struct FilterInfo {
     std::function<std::unique_ptr<Filter>(const ParameterValues&, const Shape& frame, Executor&)> make{};
     /// For filters that only move pixels: the map from positions in the image to positions in the result.
     std::function<PlaneMap(const ParameterValues&, const Shape&)> placement{};
-    /// For filters that only resize the whole picture: the method.
-    std::function<ScaleMethod(const ParameterValues&)> scaling{};
-    /// For filters that only compute a weighted mean around each pixel: the weights.
-    std::function<SeparableWindow(const ParameterValues&)> window{};
-    /// For filters that only replace square cells, counted from the image's corner, by their means: the side of a cell
-    /// in pixels. Returns nothing if the parameters require anything else.
-    std::function<std::optional<int>(const ParameterValues&)> cell_px{};
-    /// For filters that, like Adjust, only map channel values and saturation: the terms.
-    std::function<AdjustTerms(const ParameterValues&)> levels{};
+    /// For filters of a simple kind: the kind, which may depend on the parameters.
+    std::function<FilterKind(const ParameterValues&)> kind{};
     /// For filters that change the number of frames, and therefore have no plan: the resulting frame rate. See
     /// split_at_rate().
     std::function<Rational(const ParameterValues&)> rate{};

@@ -606,7 +606,7 @@ FilterInfo gaussian_info() {
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Gaussian>>(gaussian_fields().from(values), shape, executor);
         },
-        .window = [](const ParameterValues& values) -> SeparableWindow {
+        .kind = [](const ParameterValues& values) -> FilterKind {
             const auto parameters = gaussian_fields().from(values);
             const auto fixed = gaussian_weights(parameters.size, parameters.sigma, parameters.rounding);
             SeparableWindow window{{}, fixed.reach.before, parameters.border};

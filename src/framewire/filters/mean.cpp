@@ -284,10 +284,11 @@ FilterInfo mean_info() {
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Mean>>(mean_fields().from(values), shape, executor);
         },
-        .window = [](const ParameterValues& values) -> SeparableWindow {
+        .kind = [](const ParameterValues& values) -> FilterKind {
             const auto parameters = mean_fields().from(values);
-            return {std::vector<double>(static_cast<std::size_t>(parameters.size), 1.0 / parameters.size),
-                    window_reach(parameters.size).before, parameters.border};
+            return SeparableWindow{
+                std::vector<double>(static_cast<std::size_t>(parameters.size), 1.0 / parameters.size),
+                window_reach(parameters.size).before, parameters.border};
         },
     };
 }

@@ -473,9 +473,10 @@ FilterInfo mosaic_info() {
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Mosaic>>(mosaic_fields().from(values), shape, executor);
         },
-        .cell_px = [](const ParameterValues& values) -> std::optional<int> {
+        .kind = [](const ParameterValues& values) -> FilterKind {
             const auto parameters = mosaic_fields().from(values);
-            return parameters.zones.empty() ? std::optional(parameters.cell_px) : std::nullopt;
+            if (!parameters.zones.empty()) return {};
+            return CellMeans{parameters.cell_px};
         },
     };
 }

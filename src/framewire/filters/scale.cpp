@@ -673,7 +673,7 @@ FilterInfo scale_info() {
             return {.xx = static_cast<double>(to.width) / shape.width,
                     .yy = static_cast<double>(to.height) / shape.height};
         },
-        .scaling = method_from,
+        .kind = [](const ParameterValues& values) -> FilterKind { return Resampling{method_from(values)}; },
     };
 }
 

@@ -558,7 +558,6 @@ FilterInfo text_info() {
         .parameters = text_fields().infos(),
         .examples = {"text='frame {frame}, {time}':x=12:y=-12:size=20:color=yellow:box=black@0.5",
                      "text='{fps} fps':x=8:y=8:size=24"},
-        .draws = true,
         .output_shape =
             [](const ParameterValues& values, const Shape& shape) {
                 TextTemplate(values.text("text"));
@@ -568,6 +567,7 @@ FilterInfo text_info() {
         .make = [](const ParameterValues& values, const Shape& shape, Executor& executor) -> std::unique_ptr<Filter> {
             return std::make_unique<FilterOf<Text>>(text_fields().from(values), shape, executor);
         },
+        .kind = [](const ParameterValues&) -> FilterKind { return Drawing{}; },
     };
 }
 

@@ -176,7 +176,7 @@ void FramePlan::set_frame_values(const FrameValues& values) {
 bool FramePlan::set_adjustment(const Adjustment& adjustment) {
     // The settings apply to the first `adjust`.
     for (const auto& step : planar_)
-        if (step.call && step.call->filter->levels) return step.filter->set_adjustment(adjustment);
+        if (step.filter->has_adjustment()) return step.filter->set_adjustment(adjustment);
     return chain_ && chain_->set_adjustment(adjustment);
 }
 

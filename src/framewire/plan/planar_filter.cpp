@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <variant>
 
 namespace framewire {
 namespace {
@@ -32,12 +33,9 @@ YuvInfo of_size(YuvInfo info, const Shape& shape) {
     return info;
 }
 
-// Returns the filter's window if it can be applied to planes: a black border is a colour, which chroma has not.
-std::optional<SeparableWindow> window_of(const FilterCall& call) {
-    if (!call.filter->window) return std::nullopt;
-    auto window = call.filter->window(call.values);
-    const bool fits = window.weights.size() <= PlanarFilter::widest_window_px && window.border != Border::zero;
-    return fits ? std::optional(std::move(window)) : std::nullopt;
+// Returns true if a window can be applied to planes: a black border is a colour, which chroma has not.
+bool fits_planes(const SeparableWindow& window) {
+    return window.weights.size() <= PlanarFilter::widest_window_px && window.border != Border::zero;
 }
 
 // The effect of levels on luma and on chroma.
@@ -255,6 +253,7 @@ public:
     PlanarLevels(const YuvInfo& info, const PlaneLevels& levels, Executor& executor)
         : PlaneByPlane(info, planes_of(info, levels, executor)), executor_(&executor) {}
 
+    bool has_adjustment() const override { return true; }
     bool set_adjustment(const Adjustment& adjustment) override {
         const auto levels = levels_of(adjust_terms(adjustment), result_.coding);
         if (levels) planes_ = planes_of(result_, *levels, *executor_);
@@ -500,17 +499,18 @@ std::unique_ptr<PlanarFilter> PlanarFilter::of(const FilterCall& call, const Yuv
     if (filter.original)
         return filter.original->parts ? joined(*filter.original, call.values, from, original, executor) : nullptr;
     if (const auto move = pixel_move_of(call, shape)) return moved(*move, from, executor);
-    if (const auto window = window_of(call)) return windowed(call, *window, from, executor);
-    if (filter.levels) {
-        const auto levels = levels_of(filter.levels(call.values), from.coding);
+    const auto kind = filter.kind ? filter.kind(call.values) : FilterKind();
+    if (const auto* window = std::get_if<SeparableWindow>(&kind))
+        return fits_planes(*window) ? windowed(call, *window, from, executor) : nullptr;
+    if (const auto* terms = std::get_if<AdjustTerms>(&kind)) {
+        const auto levels = levels_of(*terms, from.coding);
         return levels ? std::make_unique<PlanarLevels>(from, *levels, executor) : nullptr;
     }
-    if (const auto cell_px = filter.cell_px ? filter.cell_px(call.values) : std::nullopt)
-        return in_cells(call, *cell_px, from, executor);
-    if (filter.scaling)
-        return scaled(filter.scaling(call.values), from, of_size(from, filter.output_shape(call.values, shape)),
-                      executor);
-    if (filter.draws && !from.siting.mirrored()) return std::make_unique<PlanarDrawing>(call, from, executor);
+    if (const auto* cells = std::get_if<CellMeans>(&kind)) return in_cells(call, cells->cell_px, from, executor);
+    if (const auto* resampling = std::get_if<Resampling>(&kind))
+        return scaled(resampling->method, from, of_size(from, filter.output_shape(call.values, shape)), executor);
+    if (std::holds_alternative<Drawing>(kind) && !from.siting.mirrored())
+        return std::make_unique<PlanarDrawing>(call, from, executor);
     return nullptr;
 }
 

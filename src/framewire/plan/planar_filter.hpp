@@ -53,8 +53,10 @@ public:
     virtual void set_frame_values(const FrameValues&) {}
     /// See Filter::shows_frame_values().
     virtual bool shows_frame_values() const { return false; }
-    /// Applies new settings from the next run on. Returns false if the filter has none, or if they cannot be applied to
-    /// planes. Not while another thread uses the filter.
+    /// Returns true if set_adjustment() applies to the filter.
+    virtual bool has_adjustment() const { return false; }
+    /// Applies new settings from the next run on. Returns false if they cannot be applied to planes. Not while another
+    /// thread uses the filter.
     virtual bool set_adjustment(const Adjustment&) { return false; }
 
 protected:
