@@ -115,8 +115,12 @@ const char* name(ChromaSampling chroma) {
 }  // namespace
 
 std::string to_string(const ChromaSiting& siting) {
-    const std::string_view column = siting.centred_x ? "" : siting.mirrored_x ? "right" : "left";
-    const std::string_view row = siting.centred_y ? "" : siting.mirrored_y ? "bottom" : "top";
+    const auto name = [](bool centred, bool is_mirrored, auto first, auto second, auto edge) -> std::string_view {
+        if (centred) return is_mirrored ? edge : "";
+        return is_mirrored ? second : first;
+    };
+    const auto column = name(siting.centred_x, siting.mirrored_x, "left", "right", "left edge");
+    const auto row = name(siting.centred_y, siting.mirrored_y, "top", "bottom", "top edge");
     if (row.empty() && column.empty()) return "centre";
     return fmt::format("{}{}{}", row, row.empty() || column.empty() ? "" : " ", column);
 }

@@ -37,11 +37,12 @@ enum class ChromaSampling { none, s420, s422, s444 };
 struct ChromaSiting {
     bool centred_x = false;  ///< true: samples between the two pixels of a row (JPEG, MPEG-1); false: on the left pixel
     bool centred_y = true;   ///< true: samples between the two rows of 4:2:0; false: on the upper row (BT.2020)
-    /// True if samples that are not centred are on the right pixel, or the lower row. Media have no such pictures, and
-    /// the conversions do not accept them: mirroring makes them from samples on the left pixel or the upper row.
+    /// True for samples that were mirrored by an odd number of pixels: on the right pixel or the lower row or, if they
+    /// are centred, half a pixel before the left pixel or the upper row. Media have no such pictures, and the
+    /// conversions do not accept them.
     bool mirrored_x = false, mirrored_y = false;
 
-    /// Returns true if the samples of any axis are on the right pixel or the lower row.
+    /// Returns true if the samples of any axis were mirrored.
     constexpr bool mirrored() const { return mirrored_x || mirrored_y; }
 
     friend constexpr bool operator==(const ChromaSiting&, const ChromaSiting&) = default;

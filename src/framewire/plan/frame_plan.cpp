@@ -110,7 +110,8 @@ void FramePlan::begin_image(std::vector<FilterCall>& calls, std::string reason) 
 void FramePlan::plan_chain(std::vector<FilterCall> calls) {
     if (calls.empty()) return;
     calls_ = std::move(calls);
-    chain_ = std::make_unique<ChainPlan>(Chain{text_, calls_}, result_.shape(), *executor_, original_.shape());
+    const auto& original = joins_original_ ? original_.shape() : result_.shape();
+    chain_ = std::make_unique<ChainPlan>(Chain{text_, calls_}, result_.shape(), *executor_, original);
     result_ = FrameFormat(chain_->output_shape());
 }
 

@@ -12,14 +12,16 @@ namespace {
 
 // Returns the samples that pixel `pixel` is interpolated from.
 ChromaTaps taps_of_pixel(const SampleAxis& axis, int pixel) {
-    if (axis.before() >= 0) return chroma_taps(pixel, axis.halved, axis.centred);
+    if (!axis.mirrored) return chroma_taps(pixel, axis.halved, axis.centred);
     const int sample = pixel / 2;
+    if (axis.centred) return pixel % 2 ? ChromaTaps{sample, sample + 1, 1, 3} : ChromaTaps{sample, sample + 1, 3, 1};
     return pixel % 2 ? ChromaTaps{sample, sample + 1, 4, 0} : ChromaTaps{sample - 1, sample, 2, 2};
 }
 
 // Returns the pixels that a sample is the mean of.
 PixelTaps taps_of_sample(const SampleAxis& axis, int sample) {
-    if (axis.before() >= 0) return pixel_taps(sample, axis.halved, axis.centred);
+    if (!axis.mirrored) return pixel_taps(sample, axis.halved, axis.centred);
+    if (axis.centred) return {2 * sample - 1, {2, 2, 0}};
     return {2 * sample, {1, 2, 1}};
 }
 
@@ -86,14 +88,18 @@ std::optional<SampleAxisMove> of_samples(const AxisMove& pixels, const SampleAxi
         if (odd) return std::nullopt;
         move.first = pixels.first / 2;
     } else if (axis.centred) {
-        if (!odd) return std::nullopt;
-        move.first = (pixels.first - 1) / 2;
+        // Samples at the first edge of their pixels are one pixel less far, so that the parity is the other way round.
+        const int first_pixel = pixels.first - (axis.mirrored ? 0 : 1);
+        to.mirrored = first_pixel % 2 != 0;
+        move.first = (first_pixel + (to.mirrored ? 1 : 0)) / 2;
     } else {
-        // Samples on the second pixel are one pixel further, so that the parity is the other way round.
-        const int first_sample_pixel = pixels.first - (axis.mirrored ? 1 : 0);
-        to.mirrored = first_sample_pixel % 2 != 0;
-        move.first = (first_sample_pixel - (to.mirrored ? 1 : 0)) / 2;
+        // Samples on the second pixel are one pixel further.
+        const int first_pixel = pixels.first - (axis.mirrored ? 1 : 0);
+        to.mirrored = first_pixel % 2 != 0;
+        move.first = (first_pixel - (to.mirrored ? 1 : 0)) / 2;
     }
+    // The last pixel of an even number would be far from the last sample.
+    if (to.centred && to.mirrored && pixels.to % 2 == 0) return std::nullopt;
     const int last = move.first + move.step * (move.to - 1);
     const bool inside = std::min(move.first, last) >= 0 && std::max(move.first, last) < move.from;
     // A sample at an edge of the image must not be shared by a pixel inside and one outside.

@@ -19,8 +19,10 @@ namespace framewire {
 struct SampleAxis {
     /// True if there is one sample per two pixels. The position of the samples then follows.
     bool halved = false;
-    bool centred = false;   ///< true: between the two pixels
-    bool mirrored = false;  ///< true: on the second pixel, if not between the two; false: on the first
+    bool centred = false;  ///< true: between the two pixels
+    /// True for samples mirrored by an odd number of pixels: on the second pixel instead of the first one, or, if
+    /// centred, between the first pixel and its predecessor.
+    bool mirrored = false;
 
     /// Returns the axis along x, or else along y, of plane `plane`.
     static SampleAxis of(const YuvInfo& info, int plane, bool along_x);
@@ -30,7 +32,7 @@ struct SampleAxis {
     /// Returns the number of pixels per sample.
     constexpr int each() const { return halved ? 2 : 1; }
     /// Returns how far a sample is before the middle of its pixels, in quarters of a sample.
-    constexpr int before() const { return !halved || centred ? 0 : mirrored ? -1 : 1; }
+    constexpr int before() const { return !halved ? 0 : centred ? (mirrored ? 2 : 0) : mirrored ? -1 : 1; }
 };
 
 /// Returns the weights of the samples for a window over pixels that is applied to samples only, along one axis: the
@@ -60,7 +62,7 @@ struct SampleMove {
 };
 
 /// Returns the movement of the samples of plane `plane` for a movement of a picture's pixels, without the colour
-/// outside. Mirroring moves samples from the first to the second of their pixels and back. Returns nothing if samples
+/// outside. Mirroring changes the positions of samples, see SampleAxis. Returns nothing if samples
 /// would be placed between those of a result.
 std::optional<SampleMove> sample_move_of(const PixelMove& move, const YuvInfo& info, int plane);
 

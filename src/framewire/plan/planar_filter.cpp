@@ -500,8 +500,10 @@ std::unique_ptr<PlanarFilter> PlanarFilter::of(const FilterCall& call, const Yuv
         return filter.original->parts ? joined(*filter.original, call.values, from, original, executor) : nullptr;
     if (const auto move = pixel_move_of(call, shape)) return moved(*move, from, executor);
     const auto kind = filter.kind ? filter.kind(call.values) : FilterKind();
-    if (const auto* window = std::get_if<SeparableWindow>(&kind))
+    if (const auto* window = std::get_if<SeparableWindow>(&kind)) {
+        if (window->weights.size() == 1) return moved({.to = shape}, from, executor);
         return fits_planes(*window) ? windowed(call, *window, from, executor) : nullptr;
+    }
     if (const auto* terms = std::get_if<AdjustTerms>(&kind)) {
         const auto levels = levels_of(*terms, from.coding);
         return levels ? std::make_unique<PlanarLevels>(from, *levels, executor) : nullptr;

@@ -536,7 +536,9 @@ TEST(PlanarFilter, NeedsColoursForOtherFilters) {
     EXPECT_FALSE(is_of("mosaic=8:zone='0,0,16,16'", from)) << "which leaves the rest as it is";
     EXPECT_FALSE(is_of("gaussian,gray", from));
     EXPECT_TRUE(is_of("gaussian,compare,flip=vertical", of_size(from, {1, 40, 120, 3})));
-    EXPECT_TRUE(is_of("flip,compare=split", from));
+    const auto centred = info_of(yuv_420, siting_centre, 40, 60);
+    EXPECT_TRUE(is_of("flip,compare=split", centred, centred));
+    EXPECT_FALSE(is_of("flip,compare=split", from)) << "whose halves have chroma at other places";
     EXPECT_FALSE(is_of("gaussian,compare=split:at=15", from)) << "which splits a sample of chroma";
     EXPECT_FALSE(is_of("scale=50%,compare", of_size(from, {1, 40, 90, 3}))) << "which leaves some of it black";
     const auto odd = info_of(yuv_420, siting_left, 41, 61);
@@ -547,8 +549,7 @@ TEST(PlanarFilter, NeedsColoursForOtherFilters) {
     EXPECT_FALSE(is_of("rotate=7:size=same", from));
     EXPECT_FALSE(is_of("flip,gray", from));
     EXPECT_FALSE(is_of("pad=65:45:1:1", of_size(from, {1, 45, 65, 3}))) << "whose rim shares samples with the picture";
-    EXPECT_TRUE(is_of("flip", info_of(yuv_420, siting_centre, 40, 60))) << "whose chroma is interpolated";
-    EXPECT_FALSE(is_of("flip", info_of(yuv_444, siting_left, 40, 60)));
+    EXPECT_TRUE(is_of("flip", centred)) << "whose chroma is interpolated";
     const auto turned = info_of(yuv_422, siting_left, 60, 40);
     EXPECT_FALSE(is_of("rotate=90", turned, info_of(yuv_422, siting_left, 40, 60)));
     for (const auto format : {yuv_nv12, yuv_p010}) {

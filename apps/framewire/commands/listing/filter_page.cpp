@@ -109,11 +109,10 @@ std::string filter_page(const FilterInfo& filter) {
         fmt::format_to(out,
                        "\nAdjacent pointwise filters of a chain run in one pass, including this one if its parameters "
                        "allow it.\n");
-    if (filter.window)
-        fmt::format_to(
-            out,
-            "\nAlone, or combined with filters that move pixels or scale, it works directly on decoded planes "
-            "([more](../outputs.md)).\n");
+    if (filter.kind || filter.placement || (filter.original && filter.original->parts))
+        fmt::format_to(out,
+                       "\nIt works directly on the planes of YUV if its parameters allow it "
+                       "([what it means there](../formats.md)).\n");
     fmt::format_to(out, "\n[All filters](README.md)\n");
     return page;
 }
