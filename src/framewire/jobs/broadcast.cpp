@@ -162,7 +162,8 @@ BroadcastStanding BroadcastJob::State::standing() const {
             .mode = parameters.mode,
             .threshold = threshold.least(),
             .threshold_max = threshold.greatest(),
-            .controls = job.input().controls()};
+            .controls = job.input().controls(),
+            .plan = service::LivePlan{std::string(to_string(job.input().backend())), job.input().planned_steps()}};
 }
 
 // After a failure, viewers get the usual time to receive the last state; only a stop by the user shortens that time.

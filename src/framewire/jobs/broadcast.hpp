@@ -114,6 +114,8 @@ struct BroadcastStanding {
     /// Current minimum threshold, and the bound that was signalled to viewers.
     int threshold = 0, threshold_max = 0;
     service::Controls controls{};
+    /// Plan of the filters; empty for a relay, which has none.
+    std::optional<service::LivePlan> plan{};
 };
 
 /// Sends one source through filters to any number of viewers as a difference stream.

@@ -402,6 +402,7 @@ service::LiveCameraState ServedCamera::state() const {
     state.rate = standing.rate.value();
     state.chain = requested.chain.value_or(asked_.input.filters);
     state.controls = standing.controls;
+    state.plan = std::move(standing.plan);
     state.zones = standing.source_shape.width > 0 ? service::zones_on(requested.zones, standing.source_shape)
                                                   : requested.zones.zones;
     state.mode = relays_ ? standing.mode : encoder.mode;

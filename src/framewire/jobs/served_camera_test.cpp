@@ -2,6 +2,7 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/filters/text.hpp"
 #include "framewire/jobs/live_testing_testing.hpp"
+#include "framewire/jobs/run.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/net/client.hpp"
 #include "framewire/plan/chain.hpp"
@@ -540,6 +541,49 @@ TEST_P(Live, ChangesTheChainWithoutDisconnectingViewers) {
     EXPECT_EQ(camera.state().chain, "median=3,gray=channels=3") << "nothing changed";
 }
 
+// Returns the steps of the plan that viewers are shown, such as "gray [BGR]".
+std::vector<std::string> steps_of(const service::LiveCameraState& state) {
+    if (!state.plan) return {"no plan"};
+    std::vector<std::string> steps;
+    for (const auto& [operation, format, reason] : state.plan->steps)
+        steps.push_back(fmt::format("{} [{}]{}", operation, format, reason.empty() ? "" : " " + reason));
+    return steps;
+}
+
+// The source has planes, so that the format of a filter depends on the chain and on the masks.
+TEST_P(Live, ShowsThePlanInForce) {
+    using Steps = std::vector<std::string>;
+    const auto clip = folder_ / "clip.y4m";
+    RunJob({.job = job(), .input = {.source = camera()}, .output = clip + ":pixels=yuv420p:range=limited"}).run();
+    auto served = options();
+    served.cameras[0].input.source = clip;
+    served.cameras[0].input.loop = true;
+    served.cameras[0].input.fps = fps;
+    served.cameras[0].input.filters = "gaussian=5";
+    const Serving serving(served);
+    auto& camera = serving.camera();
+    serving.wait_for_frames(1);
+    const Steps on_planes{"gaussian=5 [4:2:0]", "convert [4:2:0 to BGR] the output takes images"};
+    ASSERT_EQ(steps_of(camera.state()), on_planes);
+    EXPECT_EQ(camera.state().plan->backend, GetParam() == Backend::cuda ? "cuda" : "cpu");
+
+    camera.set_chain("gaussian=5,median=3");
+    const Steps with_median{"gaussian=5 [4:2:0]", "convert [4:2:0 to BGR] median needs colours", "median=3 [BGR]"};
+    EXPECT_EQ(steps_of(camera.state()), with_median);
+    camera.control(service::FilterRequest{2, false});
+    EXPECT_EQ(steps_of(camera.state()), on_planes);
+
+    const service::LiveZone mask{service::LiveZone::Kind::privacy, {10, 10, 20, 20}};
+    camera.set_zones({mask});
+    EXPECT_EQ(steps_of(camera.state()),
+              (Steps{"convert [4:2:0 to BGR] privacy masks need colours", "gaussian=5 [BGR]"}));
+    camera.set_zones({});
+    EXPECT_EQ(steps_of(camera.state()), on_planes);
+
+    camera.set_chain("");
+    EXPECT_EQ(steps_of(camera.state()), Steps{});
+}
+
 TEST_P(Live, RejectsAChainThatExceedsThePixelLimit) {
     auto limited = options();
     limited.cameras[0].input.max_pixels = 1'000'000;
@@ -821,6 +865,7 @@ TEST_P(Live, RejectsRequestsToRelays) {
     EXPECT_FALSE(state.may_be_set);
     EXPECT_EQ(state.shape, (Shape{1, 96, 128, 3}));
     EXPECT_EQ(state.mode, codec::Mode::lossless);
+    EXPECT_FALSE(state.plan) << "the other server filters";
     ASSERT_TRUE(camera.picture());
     EXPECT_NE(refusal([&] { camera.set_chain("gray"); }, ErrorCode::config).find("forwarded"), std::string::npos);
 }

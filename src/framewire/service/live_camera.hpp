@@ -5,6 +5,7 @@
 #include "framewire/core/view.hpp"
 #include "framewire/filters/mosaic.hpp"
 #include "framewire/net/control.hpp"
+#include "framewire/plan/chain_plan.hpp"
 #include "framewire/plan/statistics.hpp"
 #include "framewire/service/control.hpp"
 
@@ -74,6 +75,14 @@ std::vector<LiveZone> zones_on(const LiveZones& zones, const Shape& picture);
 /// areas.
 void count_in(std::span<const Zone> areas, std::span<const Component> objects, std::vector<Component>& counted);
 
+/// How a camera's filters run.
+struct LivePlan {
+    /// Where they run: "cpu" or "cuda".
+    std::string backend{};
+    /// Filters and conversions in their order; empty if frames are not filtered.
+    std::vector<PlannedStep> steps{};
+};
+
 /// State of a served camera.
 struct LiveCameraState {
     /// Name of the stream.
@@ -92,6 +101,9 @@ struct LiveCameraState {
     double rate = 0;
     /// Filter chain as text, including filters that are switched off.
     std::string chain{};
+    /// Plan of the filters that are on. Empty before the source is opened, and for a stream that is forwarded
+    /// unchanged.
+    std::optional<LivePlan> plan{};
     /// Picture controls and filter switches.
     Controls controls{};
     /// Privacy masks and detection areas, in pixels of `source_shape`.

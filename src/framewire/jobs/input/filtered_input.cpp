@@ -80,6 +80,7 @@ void FilteredInput::deliver() {
 }
 
 void FilteredInput::give_planes(const std::optional<YuvInfo>& planes) {
+    const std::lock_guard lock(plan_mutex_);
     sink_planes_ = planes;
     if (is_unfiltered_) gives_own_ = info_.has_native_frames;
     deliver();
@@ -93,6 +94,10 @@ std::vector<PlannedStep> FilteredInput::planned_steps() const {
     const std::lock_guard lock(plan_mutex_);
     auto steps = before_ ? before_->plan.steps() : std::vector<PlannedStep>();
     std::ranges::move(plan_->steps(), std::back_inserter(steps));
+    // The frame is converted for its masks before the plan receives it.
+    const auto& planned_for = before_ ? before_->plan.source() : plan_->source();
+    if (const auto planes = format_of(info_).planes(); planes && !planned_for.planes() && !steps.empty())
+        steps.insert(steps.begin(), {"convert", to_string(planes->format) + " to BGR", "privacy masks need colours"});
     return steps;
 }
 
@@ -105,7 +110,10 @@ bool FilteredInput::read(HostView<std::uint8_t> image, FrameTime& time, std::sha
 }
 
 InputFrame FilteredInput::make_frame() {
-    deliver();
+    {
+        const std::lock_guard lock(plan_mutex_);
+        deliver();
+    }
     InputFrame frame{Frame(info_.shape, executor_), {}, FramePlanes(executor_)};
     if (is_unfiltered_ && !may_switch_) return frame;
     const bool same_memory = results_replace_ && backend() == Backend::cuda && shape_ == info_.shape;

@@ -48,7 +48,8 @@ public:
     Backend backend() const { return executor_.backend(); }
     /// Shape of filtered frames.
     const Shape& shape() const { return shape_; }
-    /// Returns the plan of the filters: the steps before a change of the rate, and those after it.
+    /// Returns the plan of the filters: the steps before a change of the rate, and those after it. Empty if frames are
+    /// not filtered. From any thread.
     std::vector<PlannedStep> planned_steps() const;
     /// Returns the format in which the plan takes the source's frames.
     FrameFormat source_format() const;

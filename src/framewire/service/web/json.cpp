@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -27,6 +28,15 @@ ShownJson text_or_null(const std::string& text) { return text.empty() ? ShownJso
 
 // Returns a size as [width, height].
 ShownJson size_json(const Shape& shape) { return ShownJson::array({shape.width, shape.height}); }
+
+// Returns the plan of the filters, with the same names as `framewire explain --json`, or null if there is none.
+ShownJson plan_json(const std::optional<LivePlan>& plan) {
+    if (!plan) return nullptr;
+    auto steps = ShownJson::array();
+    for (const auto& step : plan->steps)
+        steps.push_back({{"operation", step.operation}, {"format", step.format}, {"reason", step.reason}});
+    return {{"backend", plan->backend}, {"steps", std::move(steps)}};
+}
 
 // Returns a camera's state. The member names are part of the API, which openapi.json describes.
 ShownJson camera_json(const LiveCameraState& state, const std::string& base_path) {
@@ -53,6 +63,7 @@ ShownJson camera_json(const LiveCameraState& state, const std::string& base_path
             {"threshold_max", state.threshold_max},
             {"chain", state.chain},
             {"filters", std::move(filters)},
+            {"plan", plan_json(state.plan)},
             {"controls",
              {{"brightness", set.brightness},
               {"contrast", set.contrast},

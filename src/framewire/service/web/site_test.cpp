@@ -79,8 +79,13 @@ TEST(Site, DescribesCameras) {
         "name":"door","source":"synth","up":true,"may_be_set":true,"source_size":[16,12],"size":[16,12],"channels":3,
         "rate":30.0,"mode":"exact","threshold":20,"threshold_max":20,"chain":"gaussian=5",
         "filters":[{"text":"gaussian=5","on":true,"fixed":null}],
+        "plan":{"backend":"cpu","steps":[
+            {"operation":"gaussian=5","format":"4:2:0","reason":""},
+            {"operation":"convert","format":"4:2:0 to BGR","reason":"the output takes images"}]},
         "controls":{"brightness":0,"contrast":1.0,"saturation":1.0,"gain":1.0},"controls_fixed":null,
         "zones":[],"detects":false,"recording":null,"stream":"/door/stream","command":"framewire serve -i synth"})"));
+    served.yard->forget_plan();
+    EXPECT_EQ(served.json("/api/cameras/yard")["plan"], nullptr);
     EXPECT_THROW(served.get("/api/cameras/attic"), Error);
     EXPECT_TRUE(served.site->match(Method::get, "/healthz", {}, false).route->at_once);
     const auto filters = served.json("/api/filters");

@@ -28,6 +28,7 @@ public:
                   .threshold_max = 20,
                   .command = "framewire serve -i synth"};
         state_.controls.filters = {{.text = "gaussian=5"}};
+        state_.plan = {"cpu", {{"gaussian=5", "4:2:0"}, {"convert", "4:2:0 to BGR", "the output takes images"}}};
     }
 
     /// Shows a new picture with all bytes equal to `value`.
@@ -37,6 +38,8 @@ public:
     }
     /// Sets whether control requests are accepted.
     void allow_requests(bool allowed) { state_.may_be_set = allowed; }
+    /// Removes the plan, as for a camera whose stream is forwarded unchanged.
+    void forget_plan() { state_.plan.reset(); }
     /// Returns the number of pictures taken by clients.
     int pictures_taken() const { return taken_; }
     /// Statistics that the camera reports; tests modify them.
