@@ -577,8 +577,13 @@ TEST_P(Live, ShowsThePlanInForce) {
     camera.set_zones({mask});
     EXPECT_EQ(steps_of(camera.state()),
               (Steps{"convert [4:2:0 to BGR] privacy masks need colours", "gaussian=5 [BGR]"}));
+    // Another size needs another job, which begins with the mask.
+    camera.set_chain("scale=64:48");
+    EXPECT_EQ(steps_of(camera.state()),
+              (Steps{"convert [4:2:0 to BGR] privacy masks need colours", "scale=64:48 [BGR]"}));
     camera.set_zones({});
-    EXPECT_EQ(steps_of(camera.state()), on_planes);
+    EXPECT_EQ(steps_of(camera.state()),
+              (Steps{"scale=64:48 [4:2:0]", "convert [4:2:0 to BGR] the output takes images"}));
 
     camera.set_chain("");
     EXPECT_EQ(steps_of(camera.state()), Steps{});

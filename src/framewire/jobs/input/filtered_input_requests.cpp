@@ -74,6 +74,7 @@ void FilteredInput::hide(const std::vector<service::LiveZone>& zones) {
     }
     auto hidden = std::make_shared<const PrivacyMasks>(std::move(mosaic), std::move(black), info_.shape);
     const std::lock_guard lock(plan_mutex_);
+    const auto format = source_format();
     hidden_ = hidden->empty() ? nullptr : std::move(hidden);
     if (hidden_zones_ == hiding) {
         // only detection areas changed
@@ -82,8 +83,9 @@ void FilteredInput::hide(const std::vector<service::LiveZone>& zones) {
     }
     hidden_zones_ = std::move(hiding);
     count_change();
-    // Filters that compare frames must not show the previous frame, in which these areas were not masked.
-    plans_are_old_ = plans_are_old_ || has_filtered_;
+    // Filters that compare frames must not show the previous frame, in which these areas were not masked. The first
+    // mask and the removal of the last one change the format that the plans take.
+    plans_are_old_ = plans_are_old_ || has_filtered_ || source_format() != format;
 }
 
 // Passes the settings to the plans. Returns false if they need others for it.
