@@ -23,7 +23,8 @@ export class ChainEditor {
         this.refusal = new RefusalLine();
         this.requests = new ControlRequests((chain) => api.setChain(this.name, chain), {
             done: (answer) => {
-                this.known = answer.chain;
+                // After a change of the text the list is created again.
+                if (this.known !== null) this.known = answer.chain;
                 this.learned(answer);
             },
             refused: (text) => {
@@ -67,7 +68,6 @@ export class ChainEditor {
         const id = freshId("chain");
         this.text = make("textarea", { id, rows: 2, spellcheck: "false", autocapitalize: "off" });
         const apply = () => {
-            // The list is created again from the server's answer.
             this.known = null;
             this.requests.request(this.text.value);
         };
