@@ -29,7 +29,7 @@ for (const [name, options] of Object.entries({
         assert.deepEqual(await violations(page), [], "all cameras");
         await page.evaluate(() => (location.hash = "#/door"));
         await page.locator(".filter-name").click();
-        for (const title of ["Zones", "Recording", "Command line"]) await page.locator("summary", { hasText: title }).click();
+        for (const title of ["How filters run", "Zones", "Recording", "Command line"]) await page.locator("summary", { hasText: title }).click();
         await page.getByRole("button", { name: "Add zone" }).click();
         await untilLive(page);
         assert.deepEqual(await violations(page), [], "a camera and its panel");

@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { folderOf, serve } from "../stream/tests/programs.js";
+import { folderOf, run, serve } from "../stream/tests/programs.js";
 import { openPage, startBrowser } from "./kit/browser.js";
 import { heldPicture, until, untilLive } from "./kit/shown.js";
 
@@ -76,6 +77,55 @@ test("shows the server's refusals", async (t) => {
     assert.equal(await page.locator(".filters .refusal").textContent(), "");
 });
 
+/** Returns the texts of the steps in which the filters run, as the page shows them. @returns {Promise<string[][]>} */
+const shownSteps = (page) =>
+    page.locator(".plan li").evaluateAll((items) => items.map((item) => [...item.children].map((part) => part.textContent)));
+
+const plansSummary = (page) => page.locator("summary", { hasText: "How filters run" });
+
+test("shows how the filters run, as text", async (t) => {
+    const clip = join(folderOf(t), "clip.y4m");
+    assert.equal(await run(t, "run", "-i", `${SOURCE}:frames=30`, "-o", `${clip}:pixels=yuv420p:range=limited`), 0);
+    const args = ["-i", clip, "--loop", "--controls", "--backend", "cpu", "-f", "gaussian=5,median=3"];
+    const { port } = await serve(t, ...args);
+    const { page, complaints, close } = await openPage(browser, `http://127.0.0.1:${port}/`);
+    t.after(close);
+    await untilLive(page);
+    await page.locator(".filter").nth(1).waitFor();
+    assert.equal(await page.locator(".plan").isVisible(), false, "it is closed at first");
+    await plansSummary(page).click();
+    const seen = async () => JSON.stringify(await shownSteps(page));
+    const shows = (what, steps) => until(what, async () => (await seen()) === JSON.stringify(steps), seen);
+    const turn = (filter) => page.getByRole("switch", { name: `${filter} on` }).click();
+    const median = [["convert", "4:2:0 to BGR", "median needs colours"], ["median=3", "BGR"]];
+    await shows("the plan", [["gaussian=5", "4:2:0"], ...median]);
+    await page.getByText("On the CPU, for each frame in this order:", { exact: true }).waitFor();
+    await turn("median");
+    await shows("the plan without the median", [["gaussian=5", "4:2:0"], ["convert", "4:2:0 to BGR", "the output takes images"]]);
+    await turn("median");
+    await shows("the plan with it", [["gaussian=5", "4:2:0"], ...median]);
+
+    const markup = `text=<b>${"wide".repeat(40)}</b>`;
+    await page.getByText("As text", { exact: true }).click();
+    await page.getByLabel("The chain as text").fill(`median=3,${markup}`);
+    await page.getByRole("button", { name: "Apply" }).click();
+    await shows("a chain with markup", [...median, [markup, "BGR"]]);
+    await page.getByRole("switch", { name: "text on" }).waitFor();
+    assert.deepEqual(await page.locator(".filter-name span").allTextContents(), ["median", "text"]);
+    assert.equal(await page.locator(".plan b").count(), 0, "texts are no markup");
+    await page.setViewportSize({ width: 390, height: 844 });
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, "nothing sticks out");
+
+    await turn("median");
+    await turn("text");
+    await page.getByText("No filter changes the picture: frames are sent as they are.", { exact: true }).waitFor();
+    assert.equal(await page.locator(".plan").isVisible(), false, "there are no steps");
+    await page.getByLabel("The chain as text").fill("");
+    await page.getByRole("button", { name: "Apply" }).click();
+    await until("nothing to show", async () => !(await plansSummary(page).isVisible()));
+    assert.deepEqual(complaints, []);
+});
+
 test("sliders and numbers reach the camera", async (t) => {
     const { page } = await openPanel(t);
     await page.getByLabel("Saturation", { exact: true }).fill("0");
@@ -142,11 +192,13 @@ test("shows views, the command line and the help for keys", async (t) => {
     assert.deepEqual(complaints, []);
 });
 
-test("without control requests the panel says how to enable them", async (t) => {
-    const { port } = await serve(t, "-i", SOURCE);
+test("without control requests the panel shows the plan and says how to enable them", async (t) => {
+    const { port } = await serve(t, "-i", SOURCE, "-f", "gaussian=5");
     const { page, close } = await openPage(browser, `http://127.0.0.1:${port}/`);
     t.after(close);
     await page.getByText("framewire serve --controls", { exact: true }).waitFor();
     assert.equal(await page.locator(".filters").count(), 0);
+    await plansSummary(page).click();
+    assert.deepEqual(await shownSteps(page), [["gaussian=5", "BGR"]]);
 });
 

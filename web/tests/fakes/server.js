@@ -29,6 +29,17 @@ const cameras = ["door", "yard", "hall", "gate"].map((name, index) => ({
     filters: index
         ? []
         : ["gaussian=5", "mosaic=16:zone='0,0,200,150'", "text={fps}"].map((text) => ({ text, on: true, fixed: null })),
+    plan: {
+        backend: "cpu",
+        steps: index
+            ? []
+            : [
+                  { operation: "gaussian=5", format: "4:2:0", reason: "" },
+                  { operation: "convert", format: "4:2:0 to BGR", reason: "mosaic needs colours" },
+                  { operation: "mosaic=16:zone='0,0,200,150'", format: "BGR", reason: "" },
+                  { operation: "text={fps}", format: "BGR", reason: "" },
+              ],
+    },
     controls: { brightness: 0, contrast: 1, saturation: 1, gain: 1 },
     controls_fixed: null,
     zones: index ? [] : [{ kind: "privacy", x: 100, y: 80, width: 300, height: 200 }],
@@ -44,6 +55,7 @@ function order(camera, what, body) {
         if (bad) return [400, { error: { status: 400, text: `filters, column 1: no filter '${bad}'; did you mean 'gray'?` } }];
         camera.chain = body.chain;
         camera.filters = (body.chain.match(/(?:'[^']*'|[^,])+/g) ?? []).map((text) => ({ text, on: true, fixed: null }));
+        camera.plan.steps = camera.filters.map(({ text }) => ({ operation: text, format: "BGR", reason: "" }));
     } else if (what === "controls" && "filter" in body) camera.filters[body.filter - 1].on = body.on;
     else if (what === "controls") Object.assign(camera.controls, body);
     else if (what === "threshold") Object.assign(camera, body);

@@ -2,11 +2,15 @@ import { make } from "../dom.js";
 import { AdjustSection } from "./adjust_section.js";
 import { ChainEditor } from "./chain_editor.js";
 import { CommandSection } from "./command_section.js";
+import { PlanSection } from "./plan_section.js";
 import { RecordingSection } from "./recording_section.js";
 import { StreamSection } from "./stream_section.js";
 import { ZonesSection } from "./zones_section.js";
 
-/** Panel with all settings of a camera. If the server accepts no control requests, it only shows the command line. */
+/**
+ * Panel with all settings of a camera. If the server accepts no control requests, it only shows how the filters run, and
+ * the command line.
+ */
 export class Panel {
     /**
      * @param {import("../picture/picture.js").CameraPicture} picture
@@ -19,13 +23,14 @@ export class Panel {
         this.parts = camera.may_be_set
             ? [
                   new ChainEditor(camera, learned),
+                  new PlanSection(),
                   new StreamSection(camera, learned),
                   new AdjustSection(camera, learned),
                   new ZonesSection(picture, learned),
                   new RecordingSection(server),
                   new CommandSection(),
               ]
-            : [new CommandSection()];
+            : [new PlanSection(), new CommandSection()];
         this.element = make(
             "aside",
             { class: "panel", "aria-label": "Panel" },
