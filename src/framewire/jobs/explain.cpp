@@ -40,7 +40,7 @@ private:
 
 // Returns the planes that the output takes. An output that would go elsewhere is opened in a scratch folder instead.
 std::optional<YuvInfo> planes_of_output(const RunOptions& options, const FilteredInput& input) {
-    if (options.output.empty() || options.output.find("://") != std::string::npos) return std::nullopt;
+    if (options.output.empty() || is_network_sink(options.output)) return std::nullopt;
     const ScratchFolder folder;
     const auto name = options.output.starts_with("-") ? "explain.y4m" + options.output.substr(1)
                                                       : std::filesystem::path(options.output).filename().string();

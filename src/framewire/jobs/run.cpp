@@ -2,6 +2,7 @@
 #include "framewire/jobs/input/filtered_input.hpp"
 #include "framewire/jobs/job.hpp"
 #include "framewire/jobs/outputs.hpp"
+#include "framewire/media/media.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -19,8 +20,7 @@ struct Nothing {
 
 struct RunJob::State {
     explicit State(const RunOptions& options)
-        : paced(options.pace == Pace::own ||
-                (options.pace == Pace::by_output && options.output.find("://") != std::string::npos)),
+        : paced(options.pace == Pace::own || (options.pace == Pace::by_output && is_network_sink(options.output))),
           job(options.job, options.input, files_of(options)),
           video(options.output, job.input().shape(), job.input().rate(), sink_options(options)) {
         job.input().give_planes(video.planes());

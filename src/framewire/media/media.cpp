@@ -141,6 +141,10 @@ std::string literal_sink(const std::string& path) {
     return path.empty() ? path : std::string(literal_path_prefix) + path;
 }
 
+bool is_network_sink(std::string_view text) {
+    return !text.starts_with(literal_path_prefix) && text.find("://") != text.npos;
+}
+
 std::unique_ptr<Sink> open_sink(const std::string& text, const Shape& frame, Rational rate,
                                 const SinkOptions& options) {
     validate(frame, "the frame to write");

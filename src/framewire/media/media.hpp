@@ -106,6 +106,9 @@ std::vector<std::string> files_of_sink(const std::string& text);
 /// are derived from other files' names. Empty if `path` is empty.
 std::string literal_sink(const std::string& path);
 
+/// Returns true if a sink given as `text` sends to a network address instead of writing a file.
+bool is_network_sink(std::string_view text);
+
 /// Options for splitting a recording into segments; see open_segmented_sink().
 struct SegmentOptions {
     double seconds = 0;                    ///< length of each segment; 0: one file

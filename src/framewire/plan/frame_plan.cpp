@@ -87,14 +87,14 @@ void FramePlan::add_planar(std::string name, std::unique_ptr<PlanarFilter> filte
 // was the last filter that mirrored them and did nothing else, that filter runs on the image instead.
 void FramePlan::begin_image(std::vector<FilterCall>& calls, std::string reason) {
     if (const auto siting = result_.planes()->siting; siting.mirrored()) {
-        const auto& last = planar_.back();
-        const bool mirrored_last = last.call && last.filter->only_moves() && !last.from.siting.mirrored() &&
-                                   same_but_for_siting(last.from, *result_.planes()) &&
-                                   last.from.siting.centred_x == siting.centred_x &&
-                                   last.from.siting.centred_y == siting.centred_y;
+        const auto* last = planar_.empty() ? nullptr : &planar_.back();
+        const bool mirrored_last = last && last->call && last->filter->only_moves() && !last->from.siting.mirrored() &&
+                                   same_but_for_siting(last->from, *result_.planes()) &&
+                                   last->from.siting.centred_x == siting.centred_x &&
+                                   last->from.siting.centred_y == siting.centred_y;
         if (mirrored_last) {
-            calls.insert(calls.begin(), *last.call);
-            result_ = FrameFormat(last.from);
+            calls.insert(calls.begin(), *last->call);
+            result_ = FrameFormat(last->from);
             planar_.pop_back();
         } else {
             add_planar("flip", PlanarFilter::unmirrored(*result_.planes(), *executor_), std::nullopt);

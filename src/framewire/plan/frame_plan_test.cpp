@@ -126,6 +126,11 @@ Picture one_by_one(const Chain& chain, Picture& source, const std::optional<YuvI
         plan.run(now->view(), source.view(), next.view());
         now = std::make_unique<Picture>(std::move(next));
     }
+    if (sink && !now->format().planes()) {
+        Picture converted{FrameFormat(*sink)};
+        ImageToYuv(*sink, now->format().shape().channels, executor).run(now->view().image, converted.view().planes);
+        return converted;
+    }
     Runner last({chain.text, {}}, now->format(), sink, executor);
     if (last.plan().empty() && last.plan().result() == now->format()) return std::move(*now);
     return last.run(*now);
