@@ -53,10 +53,11 @@ std::optional<YuvInfo> planes_of_output(const RunOptions& options, const Filtere
 
 Explanation explain(const RunOptions& options) {
     FilteredInput input(options.input, options.job, options.job.stop);
-    input.give_planes(planes_of_output(options, input));
+    const auto planes = planes_of_output(options, input);
+    input.give_planes(planes);
     return {.source = input.info().name,
             .from = input.source_format(),
-            .to = input.result_format(),
+            .to = planes ? FrameFormat(*planes) : input.result_format(),
             .backend = std::string(to_string(input.backend())),
             .threads = input.executor().pool().threads(),
             .steps = input.planned_steps(),

@@ -342,9 +342,10 @@ std::vector<FilterSwitch> switches_of(const Chain& chain, const Shape& frame) {
     for (std::size_t index = 0; index < chain.calls.size(); ++index) {
         const auto& call = chain.calls[index];
         const auto& join = call.filter->original;
-        const auto result =
-            join ? join->output_shape(call.values, shape, frame) : call.filter->output_shape(call.values, shape);
-        FilterSwitch one{.text = chain.calls[index].text};
+        const auto result = naming_place(chain, call, [&] {
+            return join ? join->output_shape(call.values, shape, frame) : call.filter->output_shape(call.values, shape);
+        });
+        FilterSwitch one{.text = call.text};
         if (changes_rate(call)) {
             one.fixed_because = "it changes the number of frames";
             before_rate = false;

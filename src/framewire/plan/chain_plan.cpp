@@ -237,6 +237,13 @@ void ChainPlan::run_step(Step& step, View<const std::uint8_t, space> from, View<
     step.has_run = true;
 }
 
+std::vector<bool> ChainPlan::joined_filters() const {
+    std::vector<bool> joined;
+    for (const auto& step : steps_)
+        for (std::size_t index = 0; index < step.names.size(); ++index) joined.push_back(index > 0);
+    return joined;
+}
+
 RowFilter* ChainPlan::Step::by_rows() const {
     if (filter) return joins_original ? nullptr : filter->by_rows();
     return pass->goes_by_rows() ? pass.get() : nullptr;

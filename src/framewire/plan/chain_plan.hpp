@@ -84,6 +84,9 @@ public:
     /// Processes the next frame with an original other than `in`.
     void run(Frame& in, Frame& original, Frame& out);
 
+    /// Returns for each filter whether it runs in one pass with the filter before it.
+    std::vector<bool> joined_filters() const;
+
     /// One filter, or several joined into one pass, that can process rows. Valid as long as the plan.
     struct RowStep {
         std::string name;

@@ -123,7 +123,7 @@ void FramePlan::deliver(const std::optional<YuvInfo>& planes) {
         if (planes && same_form(have, *planes)) return;
         const bool is_planar = have.format.bits == 8 && !have.format.interleaved;
         if (planes && is_planar && same_but_for_siting(have, *planes))
-            return add_planar("chroma", PlanarFilter::to_siting(planes->siting, have, *executor_), std::nullopt);
+            return add_planar("convert", PlanarFilter::to_siting(planes->siting, have, *executor_), std::nullopt);
         std::vector<FilterCall> calls;
         begin_image(calls, "the output takes images");
         plan_chain(std::move(calls));
@@ -133,7 +133,12 @@ void FramePlan::deliver(const std::optional<YuvInfo>& planes) {
     if (!can_convert) return;
     if (!chain_) chain_ = std::make_unique<ChainPlan>(Chain(), result_.shape(), *executor_);
     strips_ = StripPass::of(*chain_, to_image_->picture(), *planes, executor_->pool());
-    if (strips_) result_ = FrameFormat(*planes);
+    if (strips_) {
+        result_ = FrameFormat(*planes);
+        for (const auto& call : calls_)
+            strips_name_ += fmt::format("{}{}", strips_name_.empty() ? "" : "+", call.filter->name);
+        if (calls_.empty()) strips_name_ = "convert";
+    }
     if (!strips_ && chain_->empty()) chain_.reset();
 }
 
@@ -150,8 +155,13 @@ std::vector<PlannedStep> FramePlan::steps() const {
     }
     if (to_image_) steps.push_back({"convert", to_string(to_image_->picture().format) + " to BGR", image_reason_});
     auto shape = to_image_ ? to_image_->image_shape() : source_.shape();
-    for (const auto& call : calls_) {
-        steps.push_back({call.text, shape.channels == 1 ? "gray" : "BGR", strips_ ? "by strips" : ""});
+    const auto joined = chain_ ? chain_->joined_filters() : std::vector<bool>();
+    for (std::size_t index = 0; index < calls_.size(); ++index) {
+        const auto& call = calls_[index];
+        const bool is_joined = index < joined.size() && joined[index];
+        std::string reason = is_joined ? "in one pass with the filter before" : "";
+        if (strips_) reason += reason.empty() ? "by strips" : "; by strips";
+        steps.push_back({call.text, shape.channels == 1 ? "gray" : "BGR", std::move(reason)});
         const auto& join = call.filter->original;
         shape = join ? join->output_shape(call.values, shape, original_.shape())
                      : call.filter->output_shape(call.values, shape);
@@ -230,7 +240,7 @@ void FramePlan::run_in(PictureView<const std::uint8_t, space> in, PictureView<co
         in = YuvView<const std::uint8_t, space>(to);
     }
     if constexpr (space == MemorySpace::host)
-        if (strips_) return executor_->step("strips", [&] { strips_->run(in.planes, out.planes); });
+        if (strips_) return executor_->step(strips_name_, [&] { strips_->run(in.planes, out.planes); });
     if (to_image_ && in.has_planes()) {
         const auto to =
             chain_ ? made<space>(image_, FrameFormat(to_image_->image_shape()), *executor_).template view<space>().image

@@ -110,6 +110,7 @@ private:
     std::vector<FilterCall> calls_;     // filters of the chain of images
     std::unique_ptr<ChainPlan> chain_;  // filters of images; null if there are none
     std::optional<StripPass> strips_;   // instead of to_image_ and chain_
+    std::string strips_name_;           // names of the filters of strips_, for times
 
     // Memory, allocated when it is first needed.
     WorkPicture arrived_;         // planes of a picture that arrived as an image

@@ -272,6 +272,9 @@ TEST(FramePlan, DescribesItsSteps) {
         plan_of("gray", FrameFormat(info), info),
         "convert [4:2:0 to BGR] gray needs colours; gray [BGR] by strips; convert [BGR to 4:2:0] the output takes "
         "planes; by strips; ");
+    EXPECT_EQ(plan_of("gray,binarize=fixed,median", FrameFormat(info), info),
+              "convert [4:2:0 to BGR] gray needs colours; gray [BGR]; binarize=fixed [BGR] in one pass with the filter "
+              "before; median [BGR]; convert [BGR to 4:2:0] the output takes planes; ");
     EXPECT_EQ(plan_of("flip", FrameFormat(info), {}), "convert [4:2:0 to BGR] the output takes images; flip [BGR]; ");
     EXPECT_EQ(plan_of("gaussian=5", FrameFormat(Shape{1, 40, 60, 1}), {}), "gaussian=5 [gray]; ");
 }

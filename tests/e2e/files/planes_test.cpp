@@ -53,7 +53,8 @@ TEST_F(Planes, OutputsEqualThoseOfWholeImages) {
          {Case{"-c:v libx264 -pix_fmt yuv420p", "gray", ""}, Case{"-c:v ffv1 -pix_fmt yuv444p", "flip,gray", ""},
           Case{"-c:v mjpeg -pix_fmt yuvj420p", "fps=20,binarize=fixed", ""},
           Case{"-c:v ffv1 -pix_fmt yuv422p10le", "adjust=saturation=1.7", ":pixels=yuv422p:range=full"},
-          Case{"-c:v ffv1 -pix_fmt yuv420p -chroma_sample_location topleft", "scale=50%,text=ab:size=12", ""},
+          Case{"-c:v ffv1 -pix_fmt yuv420p -chroma_sample_location topleft",
+               "adjust=contrast=3,scale=50%,text=ab:size=12", ""},
           Case{"-c:v ffv1 -pix_fmt yuv420p", "gray=channels=1", ""}}) {
         SCOPED_TRACE(one.form);
         expect_same(clip(one.form), one.filters, one.keys);
@@ -62,23 +63,23 @@ TEST_F(Planes, OutputsEqualThoseOfWholeImages) {
 
 TEST_F(Planes, TimesAreReportedPerStep) {
     const auto stats = folder_ / "stats.json";
-    written(clip("-c:v ffv1 -pix_fmt yuv420p"), "adjust=contrast=1.3,binarize=fixed:level=99", "out.y4m", "out.y4m",
-            {"--times", "--stats", stats});
+    written(clip("-c:v ffv1 -pix_fmt yuv420p"), "adjust=contrast=1.3,gray,binarize=fixed:level=99", "out.y4m",
+            "out.y4m", {"--times", "--stats", stats});
     const auto figures = nlohmann::json::parse(contents(stats));
     std::string names;
     for (const auto& step : figures.at("steps")) names += step.at("step").get<std::string>() + " ";
-    EXPECT_EQ(names, "read adjust+binarize send ");
+    EXPECT_EQ(names, "read adjust gray+binarize send ");
     EXPECT_EQ(figures.at("filters").at(0).at("threshold"), 99);
 }
 
-TEST_F(Planes, RotateAndScaleAreTimedAsOneStep) {
+TEST_F(Planes, FiltersOnPlanesAreTimedOneByOne) {
     const auto stats = folder_ / "stats.json";
     written(clip("-c:v libx264 -pix_fmt yuv420p -vf scale=160:120"), "rotate=90,scale=50%", "out.y4m", "out.y4m",
             {"--times", "--stats", stats});
     const auto figures = nlohmann::json::parse(contents(stats));
     std::string names;
     for (const auto& step : figures.at("steps")) names += step.at("step").get<std::string>() + " ";
-    EXPECT_EQ(names, "read rotate+scale send ");
+    EXPECT_EQ(names, "read rotate scale convert send ") << "because turned chroma is elsewhere";
 }
 
 }  // namespace

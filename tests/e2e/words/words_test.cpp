@@ -30,7 +30,7 @@ void expect_in(const std::string& text, const std::string& words) {
 }
 
 TEST(Words, SuggestsTheClosestArgument) {
-    expect_in(refusal({"rnu", "-i", "synth"}), "unknown subcommand 'rnu'; subcommands: run, serve");
+    expect_in(refusal({"rnu", "-i", "synth"}), "unknown subcommand 'rnu'; subcommands: run, explain, serve");
     expect_in(refusal({"rnu", "-i", "synth"}), "did you mean 'run'?");
     expect_in(refusal({"detekt"}), "did you mean 'detect'?");
     expect_in(refusal({"run", "--inptu", "synth", "-o", "x.mkv"}),
@@ -42,7 +42,7 @@ TEST(Words, SuggestsTheClosestArgument) {
     expect_in(refusal({"run", "-threads", "3"}), "did you mean '--threads'?");
     expect_in(refusal({"run", "-i", "synth", "-o", "x.mkv", "--listen", "a"}),
               "run has no option '--listen'; serve has it");
-    expect_in(refusal({"-i", "synth"}), "framewire has no option '-i'; run, serve, detect and hog have it");
+    expect_in(refusal({"-i", "synth"}), "framewire has no option '-i'; run, explain, serve, detect and hog have it");
     EXPECT_EQ(refusal({"run", "--qqq"}).find("did you mean"), std::string::npos);
     expect_in(refusal({"run", "-i", "synth", "-o", "x.mkv", "foo"}), "run does not accept the argument 'foo'");
     expect_in(refusal({"run", "-i", "synth", "-o", "x.mkv", "--backend", "cpuu"}),

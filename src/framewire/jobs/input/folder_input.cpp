@@ -41,7 +41,7 @@ bool FolderInput::capture(InputFrame& frame, FrameTime& time) {
         } catch (const Error& error) {
             if (stop_.stop_requested()) return false;
             // The folder exists, so a broken image is a damaged source rather than a missing input.
-            note_failure(ErrorCode::source_lost, error.what());
+            note_failure(static_cast<std::int64_t>(index), ErrorCode::source_lost, error.what());
             continue;
         }
         time.index = static_cast<std::int64_t>(index);
@@ -71,10 +71,13 @@ bool FolderInput::read(const std::string& path, InputFrame& frame, FrameTime& ti
 }
 
 // Logs a failure and counts it. Locked, because capture() and filter() may fail on different threads at the same time.
-void FolderInput::note_failure(ErrorCode code, const std::string& why) {
+void FolderInput::note_failure(std::int64_t index, ErrorCode code, const std::string& why) {
     log_error("{}", why);
     const std::lock_guard lock(failures_mutex_);
-    if (failures_++ == 0) first_failure_ = Error(code, why);
+    // One thread reads images while another one processes those before them.
+    if (failures_++ > 0 && first_failed_ < index) return;
+    first_failure_ = Error(code, why);
+    first_failed_ = index;
 }
 
 void FolderInput::require_whole() const {

@@ -69,7 +69,7 @@ public:
             std::forward<Body>(body)();
         } catch (const Error& error) {
             frame.sent = frame.looked_at = false;
-            note_failure(error.code(), fmt::format("{}: {}", image(time), error.what()));
+            note_failure(time.index, error.code(), fmt::format("{}: {}", image(time), error.what()));
         }
     }
     /// Adds the image's size to the raw bytes.
@@ -79,7 +79,8 @@ public:
     RunDescription description() const;
 
 private:
-    void note_failure(ErrorCode code, const std::string& why);
+    // Counts a failure of the image with this number, and keeps it if no earlier image has failed.
+    void note_failure(std::int64_t index, ErrorCode code, const std::string& why);
     bool read(const std::string& path, InputFrame& frame, FrameTime& time);
 
     Chain chain_;
@@ -95,8 +96,9 @@ private:
 
     mutable std::mutex failures_mutex_;
     std::int64_t failures_ = 0;  // guarded by failures_mutex_
-    // guarded by failures_mutex_
+    // guarded by failures_mutex_: the failure of the first image that failed, and its number
     std::optional<Error> first_failure_;
+    std::int64_t first_failed_ = 0;
 };
 
 }  // namespace framewire::jobs
