@@ -3,6 +3,7 @@
 #include "framewire/codec/bounded_packer.hpp"
 #include "framewire/codec/delta.hpp"
 #include "framewire/codec/packing.hpp"
+#include "framewire/codec/refinement_formulas.hpp"
 #include "framewire/codec/unpack_ref.hpp"
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
@@ -47,6 +48,21 @@ inline void encode_reference(int threshold, HostView<const std::uint8_t> current
             }
         changes.summaries[stream] = summary;
     }
+}
+
+/// Reference implementation of the counts that ExactPacker::pack_step() makes for Refiner::take_cells(), from the
+/// changes of one stream of frames of `shape`.
+inline std::vector<std::uint16_t> count_cells_reference(const ChangesView<MemorySpace::host>& changes,
+                                                        const Shape& shape) {
+    const CellGrid cells(shape);
+    std::vector<std::uint16_t> counts(static_cast<std::size_t>(cells.count()));
+    for (std::uint32_t i = 0; i < changes.summaries[0].count; ++i) {
+        const std::int64_t position = changes.positions[i];
+        const auto y = static_cast<int>(position / shape.row_bytes()),
+                   x = static_cast<int>(position % shape.row_bytes());
+        ++counts[static_cast<std::size_t>(cells.cell_of(y, x, shape.channels))];
+    }
+    return counts;
 }
 
 }  // namespace framewire::codec

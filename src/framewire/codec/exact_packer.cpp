@@ -3,7 +3,9 @@
 #include "framewire/codec/changes_coder.hpp"
 #include "framewire/codec/encoder.hpp"
 #include "framewire/codec/packing.hpp"
+#include "framewire/codec/refinement_formulas.hpp"
 #include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,6 +17,7 @@
 // codes its changed blocks. It does not write the list of changes that Encoder passes to Packer.
 //
 //     compare_strip     camera, R       -> R, differences of the strip, changed sub-blocks
+//     count_changes     differences     -> changed bytes per cell, if the caller refines R
 //     ChangesEncoder    differences     -> coded blocks; clears the differences
 //     BlockWriter       coded blocks    -> packed frame, in the order of the blocks
 
@@ -59,6 +62,7 @@ private:
 struct ExactPacker::State {
     Shape shape;
     BlockGrid grid;
+    CellGrid cells;
     const ThreadPool* pool;
     Strips strips;
     BlockWriter writer;
@@ -74,6 +78,7 @@ struct ExactPacker::State {
     State(const Shape& of, const ThreadPool* pool_)
         : shape(of),
           grid(of),
+          cells(of),
           pool(pool_),
           strips(grid, block_workers(pool)),
           pictures(of, pool),
@@ -91,34 +96,81 @@ struct ExactPacker::State {
         validate(reference, shape, "the exact packer's reference");
     }
 
-    // Compares one strip with R and appends its changed blocks to `bytes`. Calls took(block, size) for each of them, in
-    // the same order.
-    template <class Took>
-    void pack(Worker& worker, const Strip& strip, HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
-              int threshold, std::vector<std::uint8_t>& bytes, Took&& took) {
-        const auto differences = worker.differences.view();
+    // Returns the sum of what all workers found.
+    Summary found() const {
+        Summary sum;
+        for (const auto& worker : workers) add(sum, worker.found);
+        return sum;
+    }
+
+    // Changed blocks of a strip. Positions are relative to the strip, as those of the differences.
+    struct ChangedBlocks {
+        std::array<ChangedBlock, Strip::most_blocks> blocks;
+        std::size_t count = 0;
+
+        std::span<ChangedBlock> all() { return std::span(blocks).first(count); }
+    };
+
+    // Compares one strip with R. The differences remain in the worker's memory.
+    ChangedBlocks compare(Worker& worker, const Strip& strip, HostView<const std::uint8_t> camera,
+                          HostView<std::uint8_t> reference, int threshold) const {
         std::array<BlockChanges, Strip::most_blocks> changes{};
-        add(worker.found, compare_strip(camera, reference, strip, threshold, differences,
+        add(worker.found, compare_strip(camera, reference, strip, threshold, worker.differences.view(),
                                         std::span(changes).first(static_cast<std::size_t>(strip.blocks))));
-        std::array<ChangedBlock, Strip::most_blocks> changed;
-        auto* end = changed.begin();
+        ChangedBlocks changed;
         for (int block = 0; block < strip.blocks; ++block) {
             const auto& [parts, count] = changes[static_cast<std::size_t>(block)];
             if (count == 0) continue;
             const auto place = grid.place(strip.first_block + block);
-            *end++ = {{block * block_side, 0, place.width, place.height}, parts, static_cast<int>(count)};
+            changed.blocks[changed.count++] = {
+                {block * block_side, 0, place.width, place.height}, parts, static_cast<int>(count)};
         }
+        return changed;
+    }
+
+    // Returns the number in the frame of a block whose position is relative to the strip.
+    static int number_of(const ChangedBlock& block, const Strip& strip) {
+        return strip.first_block + block.place.x / block_side;
+    }
+
+    // Adds the changed bytes of a block to the counts of its cells, sub-block by sub-block. A changed byte has a
+    // nonzero difference.
+    void count_changes(HostView<const std::uint8_t> differences, const ChangedBlock& block, const Strip& strip,
+                       std::span<std::uint16_t> changed_per_cell) const {
+        for_each_of(block.parts, block.place, [&](int left, int top, int width, int height) {
+            const auto begin = std::int64_t{block.place.x + left} * shape.channels;
+            const auto bytes = std::int64_t{width} * shape.channels;
+            std::int64_t same = 0;
+            for (int y = top; y < top + height; ++y) {
+                const auto* const row = differences.row(0, y) + begin;
+                same += std::count(row, row + bytes, std::uint8_t{0});
+            }
+            const int x = strip.place.x * shape.channels + static_cast<int>(begin);
+            auto& changed =
+                changed_per_cell[static_cast<std::size_t>(cells.cell_of(strip.place.y + top, x, shape.channels))];
+            changed = static_cast<std::uint16_t>(changed + bytes * height - same);
+        });
+    }
+
+    // Compares one strip with R and appends its changed blocks to `bytes`. Calls took(block, size) for each of them, in
+    // the same order. Counts the changes per cell unless `changed_per_cell` is empty.
+    template <class Took>
+    void pack(Worker& worker, const Strip& strip, HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference,
+              int threshold, std::span<std::uint16_t> changed_per_cell, std::vector<std::uint8_t>& bytes, Took&& took) {
+        const auto differences = worker.differences.view();
+        auto changed = compare(worker, strip, camera, reference, threshold);
+        if (!changed_per_cell.empty())
+            for (const auto& block : changed.all()) count_changes(differences, block, strip, changed_per_cell);
         // Blocks of similar length are coded together, which keeps the interleaved chains busy.
-        std::sort(changed.begin(), end,
-                  [](const ChangedBlock& a, const ChangedBlock& b) { return a.samples > b.samples; });
+        std::ranges::sort(changed.all(),
+                          [](const ChangedBlock& a, const ChangedBlock& b) { return a.samples > b.samples; });
         constexpr auto at_once = ChangesEncoder::at_once;
         std::array<std::size_t, at_once> sizes;
-        for (auto left = std::span(changed.begin(), end); !left.empty();) {
+        for (auto left = changed.all(); !left.empty();) {
             const auto blocks = left.first(std::min(at_once, left.size()));
             left = left.subspan(blocks.size());
             worker.encoder.encode(differences, blocks, threshold, bytes, std::span(sizes).first(blocks.size()));
-            for (std::size_t i = 0; i < blocks.size(); ++i)
-                took(strip.first_block + blocks[i].place.x / block_side, sizes[i]);
+            for (std::size_t i = 0; i < blocks.size(); ++i) took(number_of(blocks[i], strip), sizes[i]);
         }
     }
 };
@@ -141,18 +193,39 @@ Summary ExactPacker::pack_first(HostView<const std::uint8_t> camera, HostView<st
 }
 
 Summary ExactPacker::pack_step(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
-                               std::vector<std::uint8_t>& out) {
+                               std::vector<std::uint8_t>& out, std::span<std::uint16_t> changed_per_cell) {
     auto& state = *state_;
     state.check(camera, reference, threshold);
+    if (!changed_per_cell.empty() && std::ssize(changed_per_cell) != state.cells.count())
+        fail(ErrorCode::usage, "the frame has {} cells, but the counts are for {}", state.cells.count(),
+             changed_per_cell.size());
+    std::ranges::fill(changed_per_cell, std::uint16_t{0});
     for (auto& worker : state.workers) worker.found = {};
-    state.writer.write_found(
-        {PackedHead::Kind::changes, threshold}, state.strips.count(), state.grid.count(), state.pool, out,
-        [&](std::size_t worker, std::size_t strip, std::vector<std::uint8_t>& bytes, auto&& took) {
-            state.pack(state.workers[worker], state.strips[strip], camera, reference, threshold, bytes, took);
-        });
-    Summary found;
-    for (const auto& worker : state.workers) add(found, worker.found);
-    return found;
+    state.writer.write_found({PackedHead::Kind::changes, threshold}, state.strips.count(), state.grid.count(),
+                             state.pool, out,
+                             [&](std::size_t worker, std::size_t strip, std::vector<std::uint8_t>& bytes, auto&& took) {
+                                 state.pack(state.workers[worker], state.strips[strip], camera, reference, threshold,
+                                            changed_per_cell, bytes, took);
+                             });
+    return state.found();
+}
+
+Summary ExactPacker::update(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
+                            BlockSet& changed) {
+    auto& state = *state_;
+    state.check(camera, reference, threshold);
+    changed.assign(static_cast<std::size_t>(state.grid.count()), 0);
+    for (auto& worker : state.workers) worker.found = {};
+    for_block_groups(state.pool, state.strips.count(), [&](std::size_t number, std::size_t index) {
+        auto& worker = state.workers[number];
+        const auto strip = state.strips[index];
+        auto of_strip = state.compare(worker, strip, camera, reference, threshold);
+        for (const auto& block : of_strip.all()) {
+            clear_parts(worker.differences.view(), block.place, block.parts);
+            changed[static_cast<std::size_t>(State::number_of(block, strip))] = 1;
+        }
+    });
+    return state.found();
 }
 
 }  // namespace framewire::codec

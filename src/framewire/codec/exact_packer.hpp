@@ -1,11 +1,13 @@
 #pragma once
 
+#include "framewire/codec/blocks.hpp"
 #include "framewire/codec/delta.hpp"
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/core/view.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace framewire::codec {
@@ -28,9 +30,15 @@ public:
     Summary pack_first(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
                        std::vector<std::uint8_t>& out);
     /// Updates the bytes of `reference` that differ from `camera` by more than `threshold` (0..254), as Encoder does,
-    /// and appends the delta frame to `out`. Any strides; no overlap. Throws Error{usage} if an argument is invalid.
+    /// and appends the delta frame to `out`. Any strides; no overlap. `changed_per_cell` is optional; if it is not
+    /// empty, it must have one entry per cell of CellGrid, and is set to the number of bytes that changed in each cell,
+    /// for Refiner::take_cells(). Throws Error{usage} if an argument is invalid.
     Summary pack_step(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
-                      std::vector<std::uint8_t>& out);
+                      std::vector<std::uint8_t>& out, std::span<std::uint16_t> changed_per_cell = {});
+    /// Updates `reference` as pack_step() does, but codes nothing. Sets `changed` to the blocks in which a byte of
+    /// `reference` changed.
+    Summary update(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
+                   BlockSet& changed);
 
 private:
     struct State;
