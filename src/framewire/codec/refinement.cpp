@@ -134,7 +134,9 @@ Refiner& Refiner::operator=(Refiner&&) noexcept = default;
 
 void Refiner::begin_again() { state_->budget.begin_again(); }
 
-void Refiner::take_step(const ChangesView<MemorySpace::host>& changes) { state_->on_host->take_step(changes); }
+void Refiner::take_cells(std::span<const std::uint16_t> changed, std::uint32_t count) {
+    state_->on_host->take_cells(changed, count);
+}
 void Refiner::take_step(std::span<const Summary> blocks) { state_->on_host->take_step(blocks); }
 
 void Refiner::refine(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, const Moment& moment,
@@ -245,22 +247,11 @@ RefinementOnHost::RefinementOnHost(const Shape& shape, const ThreadPool& pool)
 
 // --- static regions ---
 
-void RefinementOnHost::take_step(const ChangesView<MemorySpace::host>& changes) {
-    const auto count = changes.summaries[0].count;
+void RefinementOnHost::take_cells(std::span<const std::uint16_t> changed, std::uint32_t count) {
+    if (changed.size() != changed_.size())
+        fail(ErrorCode::usage, "the frame has {} cells, but the counts are for {}", changed_.size(), changed.size());
     new_picture_ = is_new_picture(count, shape_.frame_bytes());
-    if (new_picture_) return;
-    const auto row_bytes = shape_.row_bytes(), cell_bytes = std::int64_t{CellGrid::side} * shape_.channels;
-    std::int64_t cell_end = 0;  // end of the cell's bytes in this row
-    int number = 0;
-    for (std::uint32_t i = 0; i < count; ++i) {
-        const std::int64_t position = changes.positions[i];
-        if (position >= cell_end) {
-            const auto y = position / row_bytes, x = position % row_bytes;
-            cell_end = std::min((y + 1) * row_bytes, y * row_bytes + (x / cell_bytes + 1) * cell_bytes);
-            number = grid_.cell_of(static_cast<int>(y), static_cast<int>(x), shape_.channels);
-        }
-        ++changed_[static_cast<std::size_t>(number)];
-    }
+    if (!new_picture_) std::ranges::copy(changed, changed_.begin());
 }
 
 void RefinementOnHost::take_step(std::span<const Summary> blocks) {

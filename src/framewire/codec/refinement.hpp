@@ -88,13 +88,14 @@ public:
     /// Makes all cells start over, for example because R was replaced or no viewer is connected.
     void begin_again();
 
-    /// Reports the changes in the encoder's delta frame, either as a list or as the number of changed bytes per block.
-    /// Call it for each frame before refine(); otherwise nothing counts as changed. The device variant is queued on the
-    /// executor's stream.
-    void take_step(const ChangesView<MemorySpace::host>& changes);
-    /// Variant of take_step() for changes in device memory.
+    /// Reports the changes in the encoder's delta frame, as a list or as the number of changed bytes per cell or block.
+    /// Call one of these functions for each frame before refine(); otherwise nothing counts as changed. The device
+    /// variants are queued on the executor's stream.
     void take_step(const ChangesView<MemorySpace::device>& changes);
-    /// Variant of take_step() for changes per block.
+    /// Variant of take_step() for changes per cell on the CPU backend. `changed` has the number of changed bytes of
+    /// each cell of CellGrid, and `count` is their sum. Throws Error{usage} if the number of cells is wrong.
+    void take_cells(std::span<const std::uint16_t> changed, std::uint32_t count);
+    /// Variant of take_step() for changes per block on the CPU backend.
     void take_step(std::span<const Summary> blocks);
     /// Variant of take_step() for changes per block on the CUDA backend. `off` is in device memory and has the number
     /// of changed bytes of each block.
@@ -163,9 +164,9 @@ public:
     /// Prepares refinement of frames of `shape`. `pool` must outlive this object.
     RefinementOnHost(const Shape& shape, const ThreadPool& pool);
 
+    /// See Refiner::take_cells().
+    void take_cells(std::span<const std::uint16_t> changed, std::uint32_t count);
     /// See Refiner::take_step().
-    void take_step(const ChangesView<MemorySpace::host>& changes);
-    /// Variant of take_step() for changes per block.
     void take_step(std::span<const Summary> blocks);
     /// Refines R. Writes to `step` only if something changes.
     void refine(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, const RefinementTurn& turn,

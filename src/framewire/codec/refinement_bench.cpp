@@ -1,4 +1,5 @@
 #include "framewire/codec/delta.hpp"
+#include "framewire/codec/encoder_ref.hpp"
 #include "framewire/codec/refinement.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
 #include "suites.hpp"
@@ -66,7 +67,11 @@ private:
         auto& step = steps_[number_ % steps_under_way];
         step.wait();
         if (!step.empty()) refiner_.took(step, step.count());
-        refiner_.take_step(changes_.view());
+        if constexpr (space == MemorySpace::host)
+            refiner_.take_cells(codec::count_cells_reference(changes_.view(), bench_frame),
+                                changes_.view().summaries[0].count);
+        else
+            refiner_.take_step(changes_.view());
         refiner_.refine(camera, reference, {static_cast<double>(number_) / 30, threshold, 1e9}, step);
     }
 

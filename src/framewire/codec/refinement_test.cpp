@@ -81,19 +81,14 @@ public:
         }
     }
 
-    // If `blocks` is given, changes are reported per block instead of one by one.
+    // If `blocks` is given, changes are reported per block instead of in detail.
     void next(HostView<const std::uint8_t> frame, const Refiner::Moment& moment, const std::vector<Summary>* blocks) {
         copy(frame, camera_.view());
         if constexpr (space == MemorySpace::device) camera_mirror_->upload(executor_->stream());
         const View<const std::uint8_t, space> camera = in_space(camera_, camera_mirror_);
         const View<std::uint8_t, space> reference = in_space(reference_, reference_mirror_);
         encoder_.encode(camera, reference, changes_.view(), moment.within);
-        if (!blocks)
-            refiner_.take_step(changes_.view());
-        else if constexpr (space == MemorySpace::host)
-            refiner_.take_step(*blocks);
-        else
-            take_blocks(*blocks);
+        blocks ? take_blocks(*blocks) : take_changes();
         refiner_.refine(camera, reference, moment, step_);
         step_.wait();
         if (!step_.empty()) refiner_.took(step_, 40 + step_.count() * 4 / 5);
@@ -112,11 +107,22 @@ private:
         else
             return mirror->view();
     }
+    void take_changes() {
+        const auto changes = changes_.view();
+        if constexpr (space == MemorySpace::host)
+            refiner_.take_cells(count_cells_reference(changes, camera_.view().shape()), changes.summaries[0].count);
+        else
+            refiner_.take_step(changes);
+    }
     void take_blocks(const std::vector<Summary>& blocks) {
-        std::vector<std::uint32_t> off;
-        for (const auto& of : blocks) off.push_back(of.count);
-        off_.put(off.data(), off.size() * sizeof(std::uint32_t));
-        refiner_.take_blocks(off_.template as<std::uint32_t>());
+        if constexpr (space == MemorySpace::host) {
+            refiner_.take_step(blocks);
+        } else {
+            std::vector<std::uint32_t> off;
+            for (const auto& of : blocks) off.push_back(of.count);
+            off_.put(off.data(), off.size() * sizeof(std::uint32_t));
+            refiner_.take_blocks(off_.template as<std::uint32_t>());
+        }
     }
 
     Executor* executor_;
@@ -258,7 +264,7 @@ public:
         film();
         encode_reference(within, std::as_const(camera).view(), reference.view(), changes.view());
         apply(changes.view(), within);
-        refiner.take_step(changes.view());
+        refiner.take_cells(count_cells_reference(changes.view(), clean.shape()), changes.view().summaries[0].count);
         seconds += frame_seconds;
         auto errors = changes.view().summaries[0];
         refiner.refine(std::as_const(camera).view(), reference.view(), {seconds, within, room, stream_bytes}, step);
@@ -510,9 +516,10 @@ TEST(Refiner, RunsWithoutAllocating) {
     Executor executor(BackendChoice::cpu, 1);  // one thread, because starting threads allocates
     Stream stream({1, 128, 128, 3}, 4, 1, executor);
     stream.run(3);
+    const auto changed = count_cells_reference(stream.changes.view(), stream.clean.shape());
     const auto before = kit::allocations();
     for (int frame = 0; frame < 60; ++frame) {
-        stream.refiner.take_step(stream.changes.view());
+        stream.refiner.take_cells(changed, stream.changes.view().summaries[0].count);
         stream.refiner.refine(std::as_const(stream.camera).view(), stream.reference.view(),
                               {stream.seconds += frame_seconds, threshold, infinite}, stream.step);
         if (!stream.step.empty()) stream.refiner.took(stream.step, 100);
@@ -527,6 +534,8 @@ TEST(Refiner, RejectsInvalidArguments) {
         EXPECT_THROW(Refiner(shape, seconds, 20, executor), Error) << seconds;
     EXPECT_THROW(Refiner(shape, 1, 255, executor), Error);
     EXPECT_THROW(Refiner({2, 64, 64, 3}, 1, 20, executor), Error);
+    Refiner refiner(shape, 1, 20, executor);
+    EXPECT_THROW(refiner.take_cells(std::vector<std::uint16_t>(15), 0), Error) << "the frame has 16 cells";
 }
 
 }  // namespace rest_refiner_test

@@ -11,13 +11,6 @@
 namespace framewire::jobs {
 namespace {
 
-// Returns the number of packing threads. Packing a frame takes longer than finding its changes, so several frames are
-// packed in parallel.
-int packing_threads(int asked, const Executor& executor) {
-    constexpr int most = 8;
-    return asked > 0 ? asked : std::clamp(executor.pool().threads() / 2, 1, most);
-}
-
 // Returns the input options with the defaults of a served camera: memory limits, only the newest frames, endless
 // reconnection, and "no signal" pictures while the source is lost.
 InputOptions shown_to_viewers(const BroadcastOptions& options) {
@@ -35,14 +28,14 @@ InputOptions shown_to_viewers(const BroadcastOptions& options) {
 }  // namespace
 
 BroadcastJob::State::State(const BroadcastOptions& options)
-    : asked_packing_threads(options.packing_threads),
-      wait_for_viewers(options.wait_for_viewers),
+    : wait_for_viewers(options.wait_for_viewers),
       hurries(options.hurries),
       job(options.job, shown_to_viewers(options), files_of(options)),
       parameters(options.encoder),
       refine_seconds(refine_seconds_of(options.refine_seconds, parameters, !options.record.empty())),
       threshold(parameters, options.rate),
       shape(job.input().shape()),
+      encoder(parameters, shape, job.input().executor(), refine_seconds.has_value()),
       detector(options.detector
                    ? make_detector(*options.detector, job.input().info().shape, job.input().executor(), job.stop())
                    : nullptr),
@@ -52,16 +45,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
       recorder(make_recorder(options)),
       served(listener(options).add(options.server.stream, stream, control_for_viewers(options))),
       sent_before(job.statistics().snapshot().sent_bytes) {
-    auto& executor = job.input().executor();
-    if (parameters.mode == codec::Mode::bounded)
-        bounded.emplace(parameters, shape, executor);
-    else
-        encoder.emplace(parameters, shape, executor);
-    if (refine_seconds) {
-        refiner.emplace(shape, *refine_seconds, parameters.threshold, executor);
-        if (bounded)
-            bounded_refinement.emplace(BoundedRefinement{PackedRefinement(shape, executor), codec::Packer(shape)});
-    }
+    if (refine_seconds) refinement.emplace(shape, *refine_seconds, parameters.threshold, job.input().executor());
     threshold.set_frame_rate(stream.info().rate.value());
     if (detector) {
         counted.reserve(net::max_objects);
@@ -108,17 +92,14 @@ net::StreamInfo BroadcastJob::State::stream_info() const {
     return {shape, parameters.mode, threshold.greatest(), rate, public_name(job.input().info().name)};
 }
 
-// Runs the stages of the frame ring: start() processes the filtered frame, BroadcastFound::wait() packs it on the
-// worker pool, and send() encodes in order and publishes.
+// Runs the stages of the frame ring: start() begins detection in the frame, and send() encodes and publishes it.
 void BroadcastJob::State::run() {
     job.run<BroadcastFound>(
         {.wanted = {.by_stages = true},
-         .workers = packing_threads(asked_packing_threads, job.input().executor()),
          .at_source_rate = !job.input().info().live && !hurries,
          .begin = [this] { return wait_for_viewers == 0 || served.wait_for_viewers(wait_for_viewers, job.stop()); },
          .make = [this] { return make_found(); },
-         .start = [this](InputFrame& frame, const FrameTime& time,
-                         BroadcastFound& found) { start(frame, time, found); },
+         .start = [this](InputFrame& frame, const FrameTime&, BroadcastFound& found) { start(frame, found); },
          .send = [this](InputFrame& frame, const FrameTime& time, BroadcastFound& found) { send(frame, time, found); },
          .finish = [this](FirstFailure& failure, Ending ending) { finish(failure, ending); }},
         result);
@@ -237,52 +218,18 @@ const Statistics& BroadcastJob::statistics() const { return state_->job.statisti
 
 }  // namespace framewire::jobs
 
-// Per-frame work of a broadcast: what changed, packing, sending, refining and recording.
+// Per-frame work of a broadcast: detecting, encoding, sending, refining and recording.
 
 namespace framewire::jobs {
 
-// Packs the changes only if a viewer, the recorder or a live recording needs the result.
-void BroadcastFound::wait() {
-    if (packer) {
-        changes.wait();
-        packed.clear();
-        if (!changes.first() && (stream->watched() || (recorder && recorder->goes_on()) || live))
-            packer->pack_changes(changes.changes(), threshold, packed);
-        if (refinement) refinement->pack(*packer);
-    }
-    if (has_objects) objects.wait();
+BroadcastFound BroadcastJob::State::make_found() const {
+    return {.objects = detector ? detector->make_objects() : FrameObjects()};
 }
 
-BroadcastFound BroadcastJob::State::make_found() {
-    BroadcastFound found{&stream,
-                         0,
-                         recorder.get(),
-                         encoder ? encoder->make_changes() : FrameChanges(),
-                         detector ? detector->make_objects() : FrameObjects(),
-                         false,
-                         nullptr,
-                         std::nullopt,
-                         std::nullopt};
-    if (encoder) found.packer.emplace(shape);
-    if (encoder && refiner) found.refinement.emplace(shape, job.input().executor());
-    return found;
-}
-
-void BroadcastJob::State::start(InputFrame& frame, const FrameTime& time, BroadcastFound& found) {
+void BroadcastJob::State::start(InputFrame& frame, BroadcastFound& found) {
     found.live = parts.recording();
     found.has_objects = detector && frame.signal;
     if (found.has_objects) detector->start(frame.captured, found.objects);
-    if (!encoder) return;
-    found.threshold = threshold_of(frame, time);
-    // A stream with a live recording is not refined, because a file holds one state per frame.
-    const bool refines = refiner && stream.watched() && !found.live && !frame.replaces;
-    encoder->start(frame.result(), found.changes, found.threshold);
-    if (!refiner) return;
-    found.refinement->step.clear();
-    if (refines)
-        encoder->refine(frame.result(), found.changes, *refiner, moment(time, found.threshold), found.refinement->step);
-    else
-        refiner->begin_again();
 }
 
 // Objects are detected in frames as captured and sent at the positions to which the filters move them.
@@ -302,12 +249,8 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const B
     parts.note_frame(frame.signal, first);
     const auto objects = found.has_objects ? seen_by_viewers(found.objects) : std::span<const Component>();
     const auto bytes_before = stream.counts().delta_frame_bytes;
-    int within = found.threshold;
     if (frame.replaces) stream.withdraw_before_next();
-    if (bounded)
-        within = send_bounded(frame, time, found, objects);
-    else
-        send_changes(time, found, objects);
+    const int within = send_encoded(frame, time, found, objects);
     served.publish();
     in_force->note_sent(frame.requests);
     // The viewers for which the first frame waited must start with that frame, however long encoding and sending take.
@@ -317,45 +260,14 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const B
     job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
 }
 
-// Exact and lossless mode: sends the first frame as a keyframe, and each later one as the delta frame that start()
-// found.
-void BroadcastJob::State::send_changes(const FrameTime& time, const BroadcastFound& found,
-                                       std::span<const Component> objects) {
-    if (found.changes.first()) {
-        stream.start(encoder->first_picture(), time, objects, {}, found.threshold);
-        if (records())
-            recorder->add_picture(time, found.threshold,
-                                  [&](auto picture) { copy(encoder->first_picture(), picture); });
-        record_live(found, {}, time, found.threshold);
-        job.statistics().add_first_picture(shape.frame_bytes());
-        return;
-    }
-    const auto& changes = found.changes.changes();
-    stream.advance(changes, time, objects, found.packed, found.threshold);
-    if (records()) record(found.packed, time, found.threshold);
-    record_live(found, found.packed, time, found.threshold);
-    if (found.refinement) send_refinement(*found.refinement, time, objects, found.threshold);
-    job.statistics().add_delta(changes.summaries[0], shape.frame_bytes());
-}
-
-// Sends a refinement as an additional version of the same frame.
-void BroadcastJob::State::send_refinement(const PackedRefinement& refinement, const FrameTime& time,
-                                          std::span<const Component> objects, int within) {
-    if (refinement.step.empty()) return;
-    const auto before = stream.counts().up_to_date_bytes;
-    stream.advance(refinement.step.changes(), time, objects, refinement.packed, within);
-    refined_bytes += stream.counts().up_to_date_bytes - before;
-    refiner->took(refinement.step, std::ssize(refinement.packed));
-}
-
-// Chooses how a bounded frame is packed. If no viewer has to receive the same keyframe, a recording's keyframe is
-// encoded from the camera's frame, because storing R itself takes more than twice as many bytes.
-BoundedEncoder::Packs BroadcastJob::State::packed_of(const FrameTime& time, const LiveRecording* live_one) const {
-    using enum BoundedEncoder::Packs;
-    if (stream.watched()) return step;
+// If no viewer has to receive the same keyframe, a recording's keyframe is encoded from the camera's frame. In bounded
+// mode, storing R itself takes more than twice as many bytes.
+codec::PackAs BroadcastJob::State::packed_as(const FrameTime& time, bool watched, const LiveRecording* live_one) const {
+    using enum codec::PackAs;
+    if (watched) return delta_frame;
     if (!records() && !live_one) return nothing;
     const bool wanted = (records() && recorder->wants_picture(time)) || (live_one && live_one->wants_picture(time));
-    return wanted ? picture : step;
+    return wanted ? keyframe : delta_frame;
 }
 
 // Returns the threshold of the frame. The first frame made after a request that changes what may be seen must replace R
@@ -366,32 +278,43 @@ int BroadcastJob::State::threshold_of(const InputFrame& frame, const FrameTime& 
     return frame.replaces ? 0 : within;
 }
 
-// Bounded mode: encodes the frame against R in order, sends it and refines it. Returns the threshold of the frame.
-int BroadcastJob::State::send_bounded(InputFrame& frame, const FrameTime& time, const BroadcastFound& found,
+// Encodes the frame against R. A stream with a live recording is not refined, because a file holds one state per frame.
+int BroadcastJob::State::send_encoded(InputFrame& frame, const FrameTime& time, const BroadcastFound& found,
                                       std::span<const Component> objects) {
     auto& camera = frame.result();
-    const bool first = stream.counts().version == 0;
+    const bool first = stream.counts().version == 0, watched = stream.watched();
     const int within = threshold_of(frame, time);
-    auto outcome = bounded->encode(camera, packed_of(time, found.live.get()), within);
-    if (outcome.whole)
-        stream.start(bounded->reference(), time, objects, outcome.packed, within);
+    auto encoded = encoder.encode(camera, packed_as(time, watched, found.live.get()), within);
+    if (encoded.whole)
+        stream.start(encoder.reference(), time, objects, encoded.packed, within);
+    else if (encoded.changed)
+        stream.advance_blocks(encoder.reference(), *encoded.changed, time, objects, within);
     else
-        stream.advance(bounded->reference(), outcome.packed, time, objects, within);
-    if (records()) record(outcome.packed, time, within);
-    record_live(found, outcome.packed, time, within);
-    if (refiner && stream.watched() && !found.live && !frame.replaces) {
-        auto& [refinement, packer] = *bounded_refinement;
-        bounded->refine(camera, outcome, *refiner, moment(time, within), refinement.step);
-        refinement.pack(packer);
-        send_refinement(refinement, time, objects, within);
-    } else if (refiner) {
-        refiner->begin_again();
-    }
+        stream.advance(encoder.reference(), encoded.packed, time, objects, within);
+    if (records()) record(encoded.packed, time, within);
+    record_live(found, encoded.packed, time, within);
+    if (refinement && watched && !found.live && !frame.replaces)
+        send_refinement(camera, encoded, time, objects, within);
+    else if (refinement)
+        refinement->refiner.begin_again();
     if (first)
         job.statistics().add_first_picture(shape.frame_bytes());
     else
-        job.statistics().add_delta(outcome.found, shape.frame_bytes());
+        job.statistics().add_delta(encoded.found, shape.frame_bytes());
     return within;
+}
+
+void BroadcastJob::State::send_refinement(Frame& camera, codec::EncodedFrame& encoded, const FrameTime& time,
+                                          std::span<const Component> objects, int within) {
+    auto& [refiner, step, packer, packed] = *refinement;
+    encoder.refine(camera, encoded, refiner, moment(time, within), step);
+    if (step.empty()) return;
+    packed.clear();
+    packer.pack_changes(step.changes(), step.threshold(), packed);
+    const auto before = stream.counts().up_to_date_bytes;
+    stream.advance(encoder.reference(), packed, time, objects, within);
+    refined_bytes += stream.counts().up_to_date_bytes - before;
+    refiner.took(step, std::ssize(packed));
 }
 
 // Records the frame that was just sent: the bytes that viewers receive or, if a keyframe is due, R as a keyframe.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/codec/delta.hpp"
+#include "framewire/codec/host_encoder.hpp"
 #include "framewire/codec/packing.hpp"
 #include "framewire/codec/rate_control.hpp"
 #include "framewire/codec/refinement.hpp"
@@ -24,7 +25,6 @@
 #include "framewire/service/events.hpp"
 #include "framewire/service/live_camera.hpp"
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -61,8 +61,6 @@ struct BroadcastOptions {
     std::string record{};
     /// Credentials for the upstream server if this stream is relayed.
     net::ClientOptions upstream{};
-    /// Number of threads that pack delta frames in parallel. 0: half of the filters' threads, at least 1 and at most 8.
-    int packing_threads = 0;
     /// The first frame waits until this many viewers are connected, and the second until these viewers have received
     /// the first.
     int wait_for_viewers = 0;
@@ -200,8 +198,8 @@ private:
 
 /// Threshold currently applied to a broadcast. Rate control moves it if a rate limit is given.
 ///
-/// Thread-safe: next() is called by the thread that processes frames, took() by the thread that sends them, and
-/// set_least() by any thread. `limits_` and `greatest_` never change; the mutex guards the other members.
+/// Thread-safe: next() and took() are called by the thread that sends frames, and set_least() by any thread. `limits_`
+/// and `greatest_` never change; the mutex guards the other members.
 class ThresholdInForce {
 public:
     /// Throws Error{usage} if a rate limit is combined with the lossless mode, and as codec::validate() does.
@@ -271,21 +269,20 @@ private:
 /// Default time in seconds after which static regions of a broadcast are refined.
 inline constexpr double usual_refine_seconds = 1;
 
-/// Packed refinement of one frame: a second delta frame that brings static regions closer to the camera.
-struct PackedRefinement {
-    /// Allocates for frames of this shape on the executor's backend.
-    PackedRefinement(const Shape& shape, const Executor& executor) : step(shape, executor) {}
+/// Refinement of a broadcast: a second delta frame per frame, which brings static regions closer to the camera.
+struct BroadcastRefinement {
+    /// For frames of this shape; the arguments are those of codec::Refiner.
+    BroadcastRefinement(const Shape& shape, double seconds, int threshold, Executor& executor)
+        : refiner(shape, seconds, threshold, executor), step(shape, executor), packer(shape) {}
 
-    /// Changes that the refinement makes to R.
+    /// Chooses what is refined.
+    codec::Refiner refiner;
+    /// Changes that the refinement of the last frame made to R.
     codec::RefinementDelta step;
-    /// Packed form of `step`; empty if `step` is.
+    /// Packs `step`.
+    codec::Packer packer;
+    /// Packed form of `step`.
     std::vector<std::uint8_t> packed{};
-
-    /// Fills `packed` from `step`, which must be complete.
-    void pack(codec::Packer& packer) {
-        packed.clear();
-        if (!step.empty()) packer.pack_changes(step.changes(), step.threshold(), packed);
-    }
 };
 
 /// Returns the time in seconds after which static regions of a stream are refined; empty if refinement is off. `asked`
@@ -295,45 +292,32 @@ struct PackedRefinement {
 std::optional<double> refine_seconds_of(std::optional<double> asked, const codec::EncoderParameters& encoder,
                                         bool recorded);
 
-/// Per-frame results of a broadcast: what changed, and which objects move. Each slot of the frame ring owns one object
-/// and reuses it; one stage uses it at a time.
+/// Per-frame results of a broadcast that do not depend on R. Each slot of the frame ring owns one object and reuses it;
+/// one stage uses it at a time.
 struct BroadcastFound {
-    /// Stream that the frame is sent on. Not owned.
-    const net::StreamState* stream;
-    /// Threshold with which the frame is compared with R.
-    int threshold;
-    /// Recorder of the whole broadcast; null if there is none. Not owned.
-    const fwd::Recorder* recorder;
-    /// Differences from R in exact and lossless mode; empty in bounded mode, which encodes in order while sending.
-    FrameChanges changes;
     /// Objects that the detector found; meaningful if `has_objects`.
-    FrameObjects objects;
+    FrameObjects objects{};
     /// True if the detector looked at this frame.
-    bool has_objects;
+    bool has_objects = false;
     /// Recording that was started by request; null if there is none.
     std::shared_ptr<LiveRecording> live{};
-    /// Packer for `changes`; empty in bounded mode, which packs frames in order while sending.
-    std::optional<codec::Packer> packer;
-    /// Refinement of the frame; empty if nothing is refined or the mode is bounded.
-    std::optional<PackedRefinement> refinement;
-    /// The packed changes; empty unless a viewer or a recording takes them.
-    std::vector<std::uint8_t> packed{};
 
-    /// Waits until changes and objects are complete, and packs the changes if a viewer or a recording needs them.
-    /// Called on the worker pool, for several frames in parallel.
-    void wait();
+    /// Waits until the objects are complete.
+    void wait() {
+        if (has_objects) objects.wait();
+    }
 };
 
 /// State of a running broadcast.
 ///
-/// Three threads and a worker pool share it. start() runs on the processing thread and send() on the thread that called
-/// run(), both in frame order; BroadcastFound::wait() runs on the worker pool. The frame ring hands each frame's data
-/// from one thread to the next, so these data need no locks. `threshold`, `parts` and `in_force` have their own locks,
-/// because control requests reach them from any thread.
+/// Three threads share it: the capture thread fills frames, start() runs on the processing thread, and send() on the
+/// thread that called run(), each in frame order. The frame ring hands each frame's data from one thread to the next,
+/// so these data need no locks. `threshold`, `parts` and `in_force` have their own locks, because control requests
+/// reach them from any thread.
 ///
-///     BroadcastFound   start() writes   -> wait() packs -> send() reads
-///     encoder, R       start() in exact and lossless mode; send() in bounded mode
-///     stream           send() advances it; network threads read it
+///     BroadcastFound           start() writes   -> send() reads
+///     encoder, R, refinement   send() encodes each frame against R
+///     stream                   send() advances it; network threads read it
 struct BroadcastJob::State {
     // Opens everything in the order of the members: first the input, then the encoder, the recording, and finally the
     // listener.
@@ -348,27 +332,26 @@ struct BroadcastJob::State {
     // Runs the frame ring until the source ends; fills `result`.
     void run();
     // Makes the results object of one slot.
-    BroadcastFound make_found();
-    // Processing thread: starts the detector and, in exact and lossless mode, the comparison with R and the refinement.
-    void start(InputFrame& frame, const FrameTime& time, BroadcastFound& found);
+    BroadcastFound make_found() const;
+    // Processing thread: starts the detector.
+    void start(InputFrame& frame, BroadcastFound& found);
     // Returns the refiner's input for this frame: its time and threshold, the bytes that rate control leaves, and the
     // stream's bytes without refinements.
     codec::Refiner::Moment moment(const FrameTime& time, int within) {
         return {time.seconds, within, threshold.room_bytes(),
                 static_cast<double>(stream.counts().up_to_date_bytes - refined_bytes)};
     }
-    // Sends a refinement, if there is one, as an additional version of the same frame.
-    void send_refinement(const PackedRefinement& refinement, const FrameTime& time, std::span<const Component> objects,
-                         int within);
     // Sending thread: sends one frame to the stream, the recordings and `seen`, and reports its bytes to rate control.
     void send(InputFrame& frame, const FrameTime& time, const BroadcastFound& found);
-    // Exact and lossless mode: sends the keyframe or delta frame that start() found.
-    void send_changes(const FrameTime& time, const BroadcastFound& found, std::span<const Component> objects);
-    // Bounded mode: decides whether the encoder produces a delta frame, a keyframe or nothing.
-    BoundedEncoder::Packs packed_of(const FrameTime& time, const LiveRecording* live_one) const;
-    // Bounded mode: encodes and sends a frame. Returns the threshold it was encoded with.
-    int send_bounded(InputFrame& frame, const FrameTime& time, const BroadcastFound& found,
+    // Decides whether the encoder produces a delta frame, a keyframe or nothing. `watched`: the stream has viewers.
+    codec::PackAs packed_as(const FrameTime& time, bool watched, const LiveRecording* live_one) const;
+    // Encodes the frame, adds it to the stream and the recordings, and refines it. Returns the threshold it was encoded
+    // with.
+    int send_encoded(InputFrame& frame, const FrameTime& time, const BroadcastFound& found,
                      std::span<const Component> objects);
+    // Refines the frame that was just sent and sends the refinement, if there is one, as an additional version of it.
+    void send_refinement(Frame& camera, codec::EncodedFrame& encoded, const FrameTime& time,
+                         std::span<const Component> objects, int within);
     // Returns the threshold for a frame; 0 if it must replace R exactly.
     int threshold_of(const InputFrame& frame, const FrameTime& time);
     // Returns a ticket for the requests taken so far.
@@ -397,7 +380,7 @@ struct BroadcastJob::State {
     // Completes the stream, the recordings and the statistics, and releases requests that are still waiting.
     void finish(FirstFailure& failure, Ending ending);
 
-    int asked_packing_threads, wait_for_viewers;
+    int wait_for_viewers;
     bool hurries;
     FrameJob<FilteredInput> job;
     codec::EncoderParameters parameters;
@@ -405,24 +388,16 @@ struct BroadcastJob::State {
     ThresholdInForce threshold;
     // shape of the frames that are sent
     Shape shape;
-    std::optional<StreamEncoder> encoder;
-    // exactly one of `encoder` and `bounded` is set
-    std::optional<BoundedEncoder> bounded;
-    std::optional<codec::Refiner> refiner;
-    // Refinement of a bounded stream runs on the sending thread, so one packer is enough.
-    struct BoundedRefinement {
-        PackedRefinement refinement;
-        codec::Packer packer;
-    };
-    // set if a bounded stream is refined
-    std::optional<BoundedRefinement> bounded_refinement;
+    StreamEncoder encoder;
+    // empty if the stream is not refined
+    std::optional<BroadcastRefinement> refinement;
     std::unique_ptr<FrameDetector> detector;
     service::SeenObjects* seen;
     std::function<void()> persist_settings;
     net::StreamState stream;
     std::unique_ptr<fwd::Recorder> recorder;
     // bytes of all refinements sent
-    std::atomic<std::int64_t> refined_bytes = 0;
+    std::int64_t refined_bytes = 0;
     // objects of one frame inside the detection areas, before and after the filters move them
     std::vector<Component> counted, moved;
     LiveParts parts;

@@ -281,13 +281,11 @@ void naming(const std::string& name, bool several, const Body& body) {
     }
 }
 
-// Divides the machine's threads among the cameras. Each camera has its own threads for capturing, processing, packing
-// and sending. Only the additional threads that speed up a single frame are divided: with more cameras than cores,
-// several frames are in progress anyway. The filter loops of all cameras share one set of workers (ThreadPool).
+// Divides the machine's decoder threads among the cameras. Each camera has its own threads for capturing, processing
+// and sending. With more cameras than cores, several frames are in progress anyway. The loops of all cameras' filters
+// and encoders share one set of workers (ThreadPool).
 void share_machine(BroadcastOptions& camera, int cameras) {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    constexpr int most_packing = 8;
-    camera.packing_threads = std::clamp(cores / 2 / cameras, 1, most_packing);
     camera.input.decoder_threads = std::max(1, (cores + 2) / cameras);
 }
 

@@ -1,6 +1,5 @@
 #include "framewire/media/fwd.hpp"
-#include "framewire/codec/bounded_packer.hpp"
-#include "framewire/codec/exact_packer.hpp"
+#include "framewire/codec/host_encoder.hpp"
 #include "framewire/codec/packing.hpp"
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
@@ -19,7 +18,6 @@
 #include <optional>
 #include <system_error>
 #include <utility>
-#include <variant>
 
 // Reads `.fwd` files as a Source. Damage is confined: a damaged block keeps its previous content until the next
 // keyframe, and so does each block that is predicted from a damaged one.
@@ -404,43 +402,26 @@ RecordCall parse_record(const std::string& text) {
 
 }  // namespace framewire::fwd
 
-// Encodes the frames of any source as a difference stream in a file. `reference_` is R, the picture that a reader of
-// the file has after each frame; the packers update it, so errors do not accumulate over frames.
+// Encodes the frames of any source as a difference stream in a file. The encoder owns R, the picture that a reader of
+// the file has after each frame, so errors do not accumulate over frames.
 
 namespace framewire {
 namespace {
-
-// Encoder for the selected mode.
-using FramePacker = std::variant<codec::ExactPacker, codec::BoundedPacker>;
-
-FramePacker packer_for(const codec::EncoderParameters& encoder, const Shape& frame, const ThreadPool& pool) {
-    if (encoder.mode == codec::Mode::bounded) return codec::BoundedPacker(frame, encoder.effort, &pool);
-    return codec::ExactPacker(frame, &pool);
-}
 
 // Sink that encodes on the CPU, because its frames are in host memory.
 class FwdSink final : public Sink {
 public:
     FwdSink(const SinkCall& call, const Shape& frame, Rational rate, const SinkOptions& options)
         : settings_(fwd::settings_of(call, options.source_threshold)),
-          shape_(frame),
           executor_(BackendChoice::cpu, options.encoder_threads),
-          reference_(frame),
           writer_(call.path, recording(settings_, frame, rate, options), options.file_options(), executor_.pool()),
-          packer_(packer_for(settings_.encoder, frame, executor_.pool())) {}
+          encoder_(settings_.encoder, frame, executor_.pool()) {}
 
     void write(HostView<const std::uint8_t> image, const FrameTime& time) override {
-        validate(image, shape_, "the frame to write");
-        const bool whole = pictures_.is_due(time.seconds);
-        const int threshold = settings_.encoder.effective_threshold();
-        packed_.clear();
-        const auto pack = [&](auto& packer) {
-            whole ? packer.pack_first(image, reference_.view(), threshold, packed_)
-                  : packer.pack_step(image, reference_.view(), threshold, packed_);
-        };
-        std::visit(pack, packer_);
-        writer_.write(packed_, time);
-        if (whole) pictures_.wrote_one(time.seconds);
+        const bool due = pictures_.is_due(time.seconds);
+        const auto encoded = encoder_.encode(image, due ? codec::PackAs::keyframe : codec::PackAs::delta_frame);
+        writer_.write(encoded.packed, time);
+        if (encoded.whole) pictures_.wrote_one(time.seconds);
     }
 
     void finish(Ending ending) override { writer_.finish(ending); }
@@ -463,13 +444,10 @@ private:
     }
 
     fwd::Settings settings_;
-    Shape shape_;
     Executor executor_;
-    HostImage reference_;  // R: the picture that a reader has
     fwd::Writer writer_;
     fwd::PictureClock pictures_{settings_.key_seconds};
-    FramePacker packer_;
-    fwd::Bytes packed_;
+    codec::HostEncoder encoder_;
 };
 
 }  // namespace

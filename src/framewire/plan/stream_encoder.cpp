@@ -1,10 +1,15 @@
 #include "framewire/plan/stream_encoder.hpp"
+#include "framewire/codec/batch_packer.hpp"
+#include "framewire/codec/blocks.hpp"
+#include "framewire/codec/packing.hpp"
+#include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/core/parameter_fields.hpp"
+#include "framewire/cuda/buffer.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace framewire {
 namespace {
@@ -15,110 +20,9 @@ struct Reported {
     codec::Summary found;
 };
 
-}  // namespace
-
-// The constructor makes only the packer for the executor's backend.
-BoundedEncoder::BoundedEncoder(const codec::EncoderParameters& parameters, const Shape& frame, Executor& executor)
-    : executor_(&executor), threshold_(parameters.threshold), reference_(frame, executor.frame_memory()) {
-    codec::encoder_fields().check(parameters, "the encoder");
-    if (parameters.mode != codec::Mode::bounded)
-        fail(ErrorCode::usage, "a bounded encoder cannot use mode {}", to_string(parameters.mode));
-    if (frame.frames != 1) fail(ErrorCode::usage, "a stream takes one frame at a time, not {}", frame.frames);
-    executor.in_its_space([&]<MemorySpace space>() {
-        if constexpr (space == MemorySpace::host)
-            packer_.emplace(frame, parameters.effort, &executor.pool());
-        else
-            on_gpu_.emplace(OnGpu{codec::BoundedBatchPacker(frame, parameters.effort, executor),
-                                  cuda::DeviceImage(frame), HostBuffer(sizeof(Reported), executor.frame_memory()),
-                                  cuda::Transfer(executor)});
-    });
-}
-
-// The first frame of a stream cannot be a delta frame, so it becomes a keyframe.
-BoundedEncoder::Outcome BoundedEncoder::encode(Frame& frame, Packs packs, std::optional<int> threshold) {
-    if (packs == Packs::step && !started_) packs = Packs::picture;
-    Outcome outcome;
-    outcome.whole = packs != Packs::step;
-    packed_.clear();
-    executor_->in_its_space([&]<MemorySpace space>() {
-        const View<const std::uint8_t, space> camera = frame.in<space>();
-        validate(camera, reference_.shape(), "the frame to encode");
-        outcome.found = advance(camera, packs, threshold.value_or(threshold_));
-    });
-    started_ = true;
-    outcome.packed = packed_;
-    return outcome;
-}
-
-// Refinement restarts at a keyframe. On CUDA the refinement is also applied to the copy of R on the host.
-void BoundedEncoder::refine(Frame& frame, Outcome& outcome, codec::Refiner& refiner,
-                            const codec::Refiner::Moment& moment, codec::RefinementDelta& step) {
-    if (outcome.whole) refiner.begin_again();
-    executor_->in_its_space([&]<MemorySpace space>() {
-        const View<const std::uint8_t, space> camera = frame.in<space>();
-        if constexpr (space == MemorySpace::host) {
-            if (!outcome.whole) refiner.take_step(packer_->blocks());
-            refiner.refine(camera, reference_.view(), moment, step);
-        } else {
-            if (!outcome.whole) refiner.take_blocks(on_gpu_->off);
-            refiner.refine(camera, on_gpu_->reference.view(), moment, step);
-            step.wait();
-            step.apply_to(reference_.view());
-        }
-    });
-    step.add_errors_to(outcome.found);
-}
-
-codec::Summary BoundedEncoder::advance(HostView<const std::uint8_t> camera, Packs packs, int within) {
-    switch (packs) {
-        case Packs::nothing: copy(camera, reference_.view()); return {};
-        case Packs::picture: return packer_->pack_first(camera, reference_.view(), within, packed_);
-        case Packs::step: break;
-    }
-    return packer_->pack_step(camera, reference_.view(), within, packed_);
-}
-
-codec::Summary BoundedEncoder::advance(DeviceView<const std::uint8_t> camera, Packs packs, int within) {
-    auto& gpu = *on_gpu_;
-    const auto reference = gpu.reference.view();
-    codec::Summary found;
-    if (packs == Packs::nothing)
-        cuda::copy(camera, reference, executor_->stream());
-    else
-        found = fetch(packs == Packs::picture ? gpu.packer.pack_first(camera, reference, within)
-                                              : gpu.packer.pack_step(camera, reference, within));
-    gpu.transfer.down([&](const cuda::Stream& stream) { cuda::download(reference, reference_.view(), stream); });
-    gpu.transfer.wait();
-    return found;
-}
-
-codec::Summary BoundedEncoder::fetch(const codec::PackedBatch& batch) {
-    on_gpu_->off = batch.off;
-    auto& transfer = on_gpu_->transfer;
-    auto& reported = *reinterpret_cast<Reported*>(on_gpu_->reported.data());
-    transfer.down([&](const cuda::Stream& stream) {
-        batch.ready->make_wait(stream);
-        cuda::download(batch.begins, reported.begins, sizeof(reported.begins), stream);
-        cuda::download(batch.summaries, &reported.found, sizeof(reported.found), stream);
-    });
-    transfer.wait();
-    packed_.resize(static_cast<std::size_t>(reported.begins[1]));
-    transfer.down(
-        [&](const cuda::Stream& stream) { cuda::download(batch.bytes, packed_.data(), packed_.size(), stream); });
-    return reported.found;
-}
-
-namespace {
-
 // A frame with more than one change per this many bytes needs a second download.
 constexpr std::int64_t bytes_per_landing_change = 8;
 constexpr std::int64_t least_landing_changes = 4096;
-
-void copy_image(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, const Executor&) { copy(from, to); }
-[[maybe_unused]] void copy_image(DeviceView<const std::uint8_t> from, DeviceView<std::uint8_t> to,
-                                 const Executor& executor) {
-    cuda::copy(from, to, executor.stream());
-}
 
 // Queues the download of the summary and the first `count` changes.
 void download(const codec::ChangesView<MemorySpace::device>& from, const codec::ChangesView<MemorySpace::host>& to,
@@ -129,109 +33,255 @@ void download(const codec::ChangesView<MemorySpace::device>& from, const codec::
     cuda::download(from.differences, to.differences, static_cast<std::size_t>(count), stream);
 }
 
+// Sets `blocks` to the blocks that contain changes. Positions are byte offsets in ascending order, so each block is
+// looked up once per picture row.
+void find_changed_blocks(const codec::ChangesView<MemorySpace::host>& changes, const Shape& shape,
+                         codec::BlockSet& blocks) {
+    const codec::BlockGrid grid(shape);
+    blocks.assign(static_cast<std::size_t>(grid.count()), 0);
+    const auto row_bytes = shape.row_bytes(), block_bytes = std::int64_t{codec::block_side} * shape.channels;
+    std::int64_t block_end = 0;  // end of the current block in this row
+    for (std::uint32_t i = 0; i < changes.summaries[0].count; ++i) {
+        const std::int64_t position = changes.positions[i];
+        if (position < block_end) continue;
+        const auto y = position / row_bytes, column = position % row_bytes / block_bytes;
+        block_end = std::min((y + 1) * row_bytes, y * row_bytes + (column + 1) * block_bytes);
+        blocks[static_cast<std::size_t>(y / codec::block_side * grid.columns() + column)] = 1;
+    }
+}
+
 }  // namespace
 
-StreamEncoder::StreamEncoder(const codec::EncoderParameters& parameters, const Shape& frame, Executor& executor)
-    : executor_(&executor),
-      encoder_(parameters, frame, executor),
-      reference_(frame, executor),
-      first_picture_(frame, executor.frame_memory()) {
-    if (frame.frames != 1) fail(ErrorCode::usage, "a stream takes one frame at a time, not {}", frame.frames);
-}
+// Encoder for one kind of backend and mode. The frame has the shape of the encoder.
+class StreamEncoder::Implementation {
+public:
+    virtual ~Implementation() = default;
+    virtual codec::EncodedFrame encode(Frame& frame, codec::PackAs as, int within) = 0;
+    virtual void refine(Frame& frame, codec::EncodedFrame& encoded, codec::Refiner& refiner,
+                        const codec::Refiner::Moment& moment, codec::RefinementDelta& step) = 0;
+    virtual HostView<const std::uint8_t> reference() const = 0;
+};
 
-// On CUDA, adds a staging buffer of pinned memory, which is smaller than the worst case requires.
-FrameChanges StreamEncoder::make_changes() {
-    FrameChanges changes;
-    changes.encoder_ = this;
-    changes.host_ = codec::HostChanges(shape());
-    if (executor_->backend() == Backend::cuda) {
-        changes.device_ = codec::DeviceChanges(shape());
-        // Downloads include entries that no change has used yet, so all entries must be initialised.
-        const auto places = changes.device_.view();
-        const auto bytes = static_cast<std::size_t>(shape().bytes());
-        cuda::fill(places.positions, 0, bytes * sizeof(std::uint32_t), executor_->stream());
-        cuda::fill(places.differences, 0, bytes, executor_->stream());
-        changes.landing_ = codec::HostChanges(
-            1, std::min(shape().bytes(), std::max(least_landing_changes, shape().bytes() / bytes_per_landing_change)),
-            cuda::pinned_memory());
+class StreamEncoder::OnHost final : public Implementation {
+public:
+    OnHost(const codec::EncoderParameters& parameters, const Shape& frame, Executor& executor, bool refines)
+        : encoder_(parameters, frame, executor.pool(), refines) {}
+
+    codec::EncodedFrame encode(Frame& frame, codec::PackAs as, int within) override {
+        return encoder_.encode(frame.in<MemorySpace::host>(), as, within);
     }
-    changes.transfer_ = cuda::Transfer(*executor_);
-    return changes;
-}
+    void refine(Frame& frame, codec::EncodedFrame& encoded, codec::Refiner& refiner,
+                const codec::Refiner::Moment& moment, codec::RefinementDelta& step) override {
+        encoder_.refine(frame.in<MemorySpace::host>(), encoded, refiner, moment, step);
+    }
+    HostView<const std::uint8_t> reference() const override { return encoder_.reference(); }
 
-// Compares the frame with R and updates R. The first frame is only copied to R.
-void StreamEncoder::start(Frame& frame, FrameChanges& changes, std::optional<int> threshold) {
-    changes.first_ = !started_;
-    changes.refinement_ = nullptr;
-    executor_->in_its_space([&]<MemorySpace space>() {
-        const View<const std::uint8_t, space> current = frame.in<space>();
-        const auto reference = reference_.view<space>();
-        validate(current, shape(), "the frame to encode");
-        if (changes.first_) {
-            copy_image(current, reference, *executor_);
-            changes.found_ = changes.host_.view();
-            changes.found_.summaries[0] = {};
-            if constexpr (space == MemorySpace::host)
-                copy(current, first_picture_.view());
-            else
-                changes.transfer_.down(
-                    [&](const cuda::Stream& stream) { cuda::download(current, first_picture_.view(), stream); });
-        } else if constexpr (space == MemorySpace::host) {
-            changes.found_ = changes.host_.view();
-            encoder_.encode(current, reference, changes.found_, threshold);
-        } else {
-            const auto on_device = changes.device_.view();
-            encoder_.encode(current, reference, on_device, threshold);
-            // The number of changes varies little between frames, so with a quarter more a second download is rarely
-            // needed.
-            const auto landing = changes.landing_.view();
-            changes.expected_ = std::min(landing.capacity, last_count_ * 5 / 4 + least_landing_changes);
-            changes.transfer_.down(
-                [&](const cuda::Stream& stream) { download(on_device, landing, changes.expected_, stream); });
-        }
-    });
-    started_ = true;
-}
+private:
+    codec::HostEncoder encoder_;
+};
 
-// Refinement restarts at the first frame.
-void StreamEncoder::refine(Frame& frame, FrameChanges& changes, codec::Refiner& refiner,
-                           const codec::Refiner::Moment& moment, codec::RefinementDelta& step) {
-    executor_->in_its_space([&]<MemorySpace space>() {
-        if (changes.first_)
+// Part that both encoders on the GPU share: R on the GPU, and its copy on the host. The classes below are only
+// constructed in builds with CUDA; their members are defined in the classes, so that other builds do not emit them.
+class StreamEncoder::OnGpu : public Implementation {
+public:
+    HostView<const std::uint8_t> reference() const override { return reference_.view(); }
+
+    // The refinement is also applied to the copy of R on the host.
+    void refine(Frame& frame, codec::EncodedFrame& encoded, codec::Refiner& refiner,
+                const codec::Refiner::Moment& moment, codec::RefinementDelta& step) override {
+        if (encoded.whole || encoded.packed.empty())
             refiner.begin_again();
-        else if constexpr (space == MemorySpace::host)
-            refiner.take_step(changes.found_);
         else
-            refiner.take_step(changes.device_.view());
-        const View<const std::uint8_t, space> camera = frame.in<space>();
-        refiner.refine(camera, reference_.view<space>(), moment, step);
+            report_changes(refiner);
+        const DeviceView<const std::uint8_t> camera = frame.in<MemorySpace::device>();
+        refiner.refine(camera, on_gpu_.view(), moment, step);
+        step.wait();
+        step.apply_to(reference_.view());
+        step.add_errors_to(encoded.found);
+    }
+
+protected:
+    OnGpu(const Shape& frame, Executor& executor) : on_gpu_(frame), reference_(frame, executor.frame_memory()) {}
+
+    // Reports the changes of the last delta frame to the refiner.
+    virtual void report_changes(codec::Refiner& refiner) const = 0;
+
+    cuda::DeviceImage on_gpu_;  // R
+    HostImage reference_;       // R on the host
+    std::vector<std::uint8_t> packed_;
+    bool started_ = false;
+};
+
+// Mode bounded on the GPU: frames are packed there, so that only packed bytes and R are downloaded.
+class StreamEncoder::BoundedOnGpu final : public OnGpu {
+public:
+    BoundedOnGpu(const codec::EncoderParameters& parameters, const Shape& frame, Executor& executor)
+        : OnGpu(frame, executor),
+          executor_(&executor),
+          packer_(frame, parameters.effort, executor),
+          reported_(sizeof(Reported), executor.frame_memory()),
+          transfer_(executor) {}
+
+    codec::EncodedFrame encode(Frame& frame, codec::PackAs as, int within) override {
+        const DeviceView<const std::uint8_t> camera = frame.in<MemorySpace::device>();
+        const auto reference = on_gpu_.view();
+        if (as == codec::PackAs::delta_frame && !started_) as = codec::PackAs::keyframe;
+        packed_.clear();
+        codec::EncodedFrame encoded{.whole = as != codec::PackAs::delta_frame};
+        if (as == codec::PackAs::nothing)
+            cuda::copy(camera, reference, executor_->stream());
+        else
+            encoded.found = fetch(encoded.whole ? packer_.pack_first(camera, reference, within)
+                                                : packer_.pack_step(camera, reference, within));
+        transfer_.down([&](const cuda::Stream& stream) { cuda::download(reference, reference_.view(), stream); });
+        transfer_.wait();
+        started_ = true;
+        encoded.packed = packed_;
+        return encoded;
+    }
+
+private:
+    // Downloads the packed bytes and returns the summary.
+    codec::Summary fetch(const codec::PackedBatch& batch) {
+        off_ = batch.off;
+        auto& reported = *reinterpret_cast<Reported*>(reported_.data());
+        transfer_.down([&](const cuda::Stream& stream) {
+            batch.ready->make_wait(stream);
+            cuda::download(batch.begins, reported.begins, sizeof(reported.begins), stream);
+            cuda::download(batch.summaries, &reported.found, sizeof(reported.found), stream);
+        });
+        transfer_.wait();
+        packed_.resize(static_cast<std::size_t>(reported.begins[1]));
+        transfer_.down(
+            [&](const cuda::Stream& stream) { cuda::download(batch.bytes, packed_.data(), packed_.size(), stream); });
+        return reported.found;
+    }
+
+    void report_changes(codec::Refiner& refiner) const override { refiner.take_blocks(off_); }
+
+    Executor* executor_;
+    codec::BoundedBatchPacker packer_;
+    HostBuffer reported_;                 // range of the packed bytes, followed by the summary
+    const std::uint32_t* off_ = nullptr;  // output of the last delta frame, see PackedBatch
+    cuda::Transfer transfer_;             // last member: waits before the memory is freed
+};
+
+// Modes exact and lossless: the GPU lists the changes, and the host applies them to its copy of R and packs them.
+class StreamEncoder::ExactOnGpu final : public OnGpu {
+public:
+    ExactOnGpu(const codec::EncoderParameters& parameters, const Shape& frame, Executor& executor)
+        : OnGpu(frame, executor),
+          executor_(&executor),
+          encoder_(parameters, frame, executor),
+          decoder_(frame, executor),
+          packer_(frame, &executor.pool()),
+          changes_(frame),
+          landing_(1,
+                   std::min(frame.bytes(), std::max(least_landing_changes, frame.bytes() / bytes_per_landing_change)),
+                   cuda::pinned_memory()),
+          all_(frame),
+          transfer_(executor) {
+        // Downloads include entries that no change has used yet, so all entries must be initialised.
+        const auto places = changes_.view();
+        const auto bytes = static_cast<std::size_t>(frame.bytes());
+        cuda::fill(places.positions, 0, bytes * sizeof(std::uint32_t), executor.stream());
+        cuda::fill(places.differences, 0, bytes, executor.stream());
+    }
+
+    codec::EncodedFrame encode(Frame& frame, codec::PackAs as, int within) override {
+        const DeviceView<const std::uint8_t> camera = frame.in<MemorySpace::device>();
+        packed_.clear();
+        if (!started_ || as == codec::PackAs::keyframe) {
+            copy_to_reference(camera);
+            if (as != codec::PackAs::nothing) packer_.pack_picture(std::as_const(reference_).view(), within, packed_);
+            started_ = true;
+            return {.whole = true, .packed = packed_};
+        }
+        encoder_.encode(camera, on_gpu_.view(), changes_.view(), within);
+        const auto changes = fetch();
+        decoder_.decode(changes, reference_.view());
+        codec::EncodedFrame encoded{.found = changes.summaries[0]};
+        if (as == codec::PackAs::nothing) {
+            find_changed_blocks(changes, reference_.shape(), changed_);
+            encoded.changed = &changed_;
+        } else {
+            packer_.pack_changes(changes, within, packed_);
+            encoded.packed = packed_;
+        }
+        return encoded;
+    }
+
+private:
+    void copy_to_reference(DeviceView<const std::uint8_t> camera) {
+        cuda::copy(camera, on_gpu_.view(), executor_->stream());
+        transfer_.down([&](const cuda::Stream& stream) { cuda::download(camera, reference_.view(), stream); });
+        transfer_.wait();
+    }
+
+    // Downloads the changes. Their number varies little between frames, so a quarter more than in the last frame is
+    // downloaded together with the actual number. If there are more changes, downloads all of them, to pageable memory
+    // if the staging buffer is too small.
+    codec::ChangesView<MemorySpace::host> fetch() {
+        auto found = landing_.view();
+        const auto expected = std::min(found.capacity, last_count_ * 5 / 4 + least_landing_changes);
+        transfer_.down([&](const cuda::Stream& stream) { download(changes_.view(), found, expected, stream); });
+        transfer_.wait();
+        const auto count = std::int64_t{found.summaries[0].count};
+        if (count > all_.view().capacity)
+            fail(ErrorCode::internal, "{} changes were found, but the frame has only {} bytes", count,
+                 all_.view().capacity);
+        last_count_ = count;
+        if (count <= expected) return found;
+        if (count > found.capacity) found = all_.view();
+        transfer_.down([&](const cuda::Stream& stream) { download(changes_.view(), found, count, stream); });
+        transfer_.wait();
+        return found;
+    }
+
+    void report_changes(codec::Refiner& refiner) const override { refiner.take_step(changes_.view()); }
+
+    Executor* executor_;
+    codec::Encoder encoder_;
+    codec::Decoder decoder_;
+    codec::Packer packer_;
+    codec::DeviceChanges changes_;
+    codec::HostChanges landing_;  // staging buffer of pinned memory
+    codec::HostChanges all_;      // room for a change of every byte; the system provides pages only as they are written
+    codec::BlockSet changed_;
+    std::int64_t last_count_ = 0;  // number of changes in the last frame
+    cuda::Transfer transfer_;      // last member: waits before the memory is freed
+};
+
+StreamEncoder::StreamEncoder(const codec::EncoderParameters& parameters, const Shape& frame, Executor& executor,
+                             bool refines)
+    : parameters_(parameters), shape_(frame) {
+    codec::validate(parameters, "the encoder");
+    if (frame.frames != 1) fail(ErrorCode::usage, "a stream takes one frame at a time, not {}", frame.frames);
+    executor.in_its_space([&]<MemorySpace space>() {
+        if constexpr (space == MemorySpace::host)
+            implementation_ = std::make_unique<OnHost>(parameters, frame, executor, refines);
+        else if (parameters.mode == codec::Mode::bounded)
+            implementation_ = std::make_unique<BoundedOnGpu>(parameters, frame, executor);
+        else
+            implementation_ = std::make_unique<ExactOnGpu>(parameters, frame, executor);
     });
-    changes.refinement_ = &step;
+}
+StreamEncoder::~StreamEncoder() = default;
+
+codec::EncodedFrame StreamEncoder::encode(Frame& frame, codec::PackAs as, std::optional<int> threshold) {
+    if (frame.shape() != shape_)
+        fail(ErrorCode::usage, "the frame to encode is {}, but the stream has {}", to_string(frame.shape()),
+             to_string(shape_));
+    const int within = threshold.value_or(parameters_.effective_threshold());
+    codec::validate_packed_threshold(within);
+    return implementation_->encode(frame, as, within);
 }
 
-// The summary contains the errors after the refinement.
-void FrameChanges::wait() {
-    wait_for_changes();
-    if (!refinement_) return;
-    refinement_->wait();
-    std::exchange(refinement_, nullptr)->add_errors_to(found_.summaries[0]);
+void StreamEncoder::refine(Frame& frame, codec::EncodedFrame& encoded, codec::Refiner& refiner,
+                           const codec::Refiner::Moment& moment, codec::RefinementDelta& step) {
+    implementation_->refine(frame, encoded, refiner, moment, step);
 }
 
-// If there are more changes than were downloaded, downloads all of them, to pageable memory if the staging buffer is
-// too small.
-void FrameChanges::wait_for_changes() {
-    transfer_.wait();
-    if (first_ || encoder_->executor_->backend() == Backend::cpu) return;
-    found_ = landing_.view();
-    const auto count = std::int64_t{found_.summaries[0].count};
-    if (count > host_.view().capacity)
-        fail(ErrorCode::internal, "{} changes were found, but the frame has only {} bytes", count,
-             host_.view().capacity);
-    encoder_->last_count_ = count;
-    if (count <= expected_) return;
-    if (count > found_.capacity) found_ = host_.view();
-    transfer_.down([&](const cuda::Stream& stream) { download(device_.view(), found_, count, stream); });
-    transfer_.wait();
-}
+HostView<const std::uint8_t> StreamEncoder::reference() const { return implementation_->reference(); }
 
 }  // namespace framewire

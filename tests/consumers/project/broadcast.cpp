@@ -32,16 +32,14 @@ int main() {
     if (!server.wait_for_viewers(1, {})) return 1;
 
     Frame frame(info.shape, executor);
-    auto changes = encoder.make_changes();
     FrameTime time;
     while (source->read(frame.host(), time)) {
         frame.upload();
-        encoder.start(frame, changes);
-        changes.wait();
-        if (changes.first())
-            state.start(encoder.first_picture(), time);
+        const auto encoded = encoder.encode(frame, codec::PackAs::delta_frame);
+        if (encoded.whole)
+            state.start(encoder.reference(), time, {}, encoded.packed);
         else
-            state.advance(changes.changes(), time);
+            state.advance(encoder.reference(), encoded.packed, time);
         server.publish();
     }
     server.finish(std::chrono::seconds(10));
