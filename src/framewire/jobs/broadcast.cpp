@@ -41,7 +41,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
                    : nullptr),
       seen(options.seen),
       persist_settings(options.persist_settings),
-      stream(stream_info(), job.input().executor()),
+      stream(stream_info()),
       recorder(make_recorder(options)),
       served(listener(options).add(options.server.stream, stream, control_for_viewers(options))),
       sent_before(job.statistics().snapshot().sent_bytes) {

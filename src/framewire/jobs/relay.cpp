@@ -82,8 +82,7 @@ struct RelayJob::State {
           job(options.job, {}),
           client(relayed_stream(url).value(), noting_loss(upstream_of(options)), job.stop()),
           info(client.info()),
-          executor(BackendChoice::cpu, job.options().threads),
-          stream(info, executor),
+          stream(info),
           served(listener(options).add(options.server.stream, stream)) {}
 
     // Returns client options with which queries see a loss at once.
@@ -159,7 +158,6 @@ struct RelayJob::State {
     Job job;
     net::Client client;
     net::StreamInfo info;
-    Executor executor;
     net::StreamState stream;
     std::optional<net::Listener> own_listener;
     net::ServedStream served;

@@ -1,6 +1,5 @@
 #include "framewire/net/stream_state.hpp"
 #include "framewire/codec/blocks.hpp"
-#include "framewire/codec/delta.hpp"
 #include "framewire/codec/keyframe_coder.hpp"
 #include "framewire/codec/packing.hpp"
 #include "framewire/core/buffer.hpp"
@@ -34,33 +33,13 @@ void copy_block(HostView<const std::uint8_t> from, const codec::BlockPlace& plac
         std::memcpy(to.row(0, y) + begin, from.row(0, y) + begin, static_cast<std::size_t>(place.width * channels));
 }
 
-// Returns the blocks that contain changes. Positions are byte offsets in ascending order, so each block is looked
-// up once per picture row.
-codec::BlockSet blocks_of_changes(const codec::ChangesView<MemorySpace::host>& changes, const Shape& shape) {
-    const codec::BlockGrid grid(shape);
-    codec::BlockSet blocks(static_cast<std::size_t>(grid.count()));
-    const auto row_bytes = shape.row_bytes(), block_bytes = std::int64_t{codec::block_side} * shape.channels;
-    std::int64_t block_end = 0;  // end of the current block in this row
-    for (std::uint32_t i = 0; i < changes.summaries[0].count; ++i) {
-        const std::int64_t position = changes.positions[i];
-        if (position < block_end) continue;
-        const auto y = position / row_bytes, column = position % row_bytes / block_bytes;
-        block_end = std::min((y + 1) * row_bytes, y * row_bytes + (column + 1) * block_bytes);
-        blocks[static_cast<std::size_t>(y / codec::block_side * grid.columns() + column)] = 1;
-    }
-    return blocks;
-}
-
 }  // namespace
 
-// One mutex guards what the feeding thread and the network share. It is not held while a delta frame is packed or
-// blocks are encoded.
+// One mutex guards what the feeding thread and the network share. It is not held while blocks are encoded.
 struct StreamState::State {
-    State(const StreamInfo& info_, Executor& executor)
+    explicit State(const StreamInfo& info_)
         : info((net::validate(info_), info_)),
           grid(info.shape),
-          decoder(info.shape, executor),
-          step_packer(info.shape),
           reference(info.shape),
           changed(static_cast<std::size_t>(grid.count())),
           snapshot(info.shape),
@@ -73,18 +52,14 @@ struct StreamState::State {
     codec::BlockGrid grid;
     std::uint64_t epoch = new_epoch();
 
-    // Used only by the feeding thread.
-    codec::Decoder decoder;
-    codec::Packer step_packer;
-    Bytes packed;  // the delta frame being packed; a copy of the exact size is kept
+    Bytes message;  // used only by the feeding thread: the message being made; a copy of the exact size is kept
 
     mutable std::mutex mutex;  // guards the members down to `oldest_allowed`
     HostImage reference;
     StateHeader newest{};                   // header of the newest state
     std::vector<std::uint64_t> changed;     // version in which each block last changed
     std::vector<Component> objects;         // objects of the newest state's frame
-    bool packing_step = false;              // the delta frame to `newest` is being packed
-    std::deque<StateMessage> delta_frames;  // consecutive delta frames; the last one leads to newest_for_delta_frames()
+    std::deque<StateMessage> delta_frames;  // consecutive delta frames; the last one leads to `newest`
     std::size_t delta_frames_bytes = 0;
     StateMessage newest_picture;
     StreamCounts counts{};
@@ -171,27 +146,25 @@ struct StreamState::State {
         delta_frames_bytes = 0;
     }
 
-    // Returns the newest version that viewers can reach by delta frames.
-    std::uint64_t newest_for_delta_frames() const { return newest.version - (packing_step ? 1 : 0); }
-
     // Stores a keyframe of the newest version.
-    void keep_picture(StateMessage message) {
-        const auto bytes = static_cast<std::int64_t>(message.bytes->size());
+    void keep_picture(StateMessage picture) {
+        const auto bytes = static_cast<std::int64_t>(picture.bytes->size());
         ++counts.keyframes;
         counts.keyframe_bytes += bytes;
         if (counts.keyframes == 1) counts.up_to_date_bytes += bytes;
-        newest_picture = std::move(message);
+        newest_picture = std::move(picture);
     }
 
-    // Stores the delta frame just packed. Drops the oldest ones if there are more than `delta_frames_kept`, or if
-    // together they exceed a keyframe.
-    void keep_step() {
-        const auto packed_at = header_bytes + state_header_bytes + objects.size() * object_bytes;
+    // Stores the delta frame to the newest version. Drops the oldest ones if there are more than `delta_frames_kept`,
+    // or if together they exceed a keyframe.
+    void keep_step(std::span<const std::uint8_t> packed) {
+        make_message(MessageType::changes, step_header(), packed);
+        const auto packed_at = message.size() - packed.size();
         delta_frames.push_back(
-            {newest.version, std::make_shared<const Bytes>(packed.begin(), packed.end()), packed_at});
-        delta_frames_bytes += packed.size();
+            {newest.version, std::make_shared<const Bytes>(message.begin(), message.end()), packed_at});
+        delta_frames_bytes += message.size();
         ++counts.delta_frames;
-        const auto bytes = static_cast<std::int64_t>(packed.size());
+        const auto bytes = static_cast<std::int64_t>(message.size());
         counts.delta_frame_bytes += bytes;
         counts.up_to_date_bytes += bytes;
         while (delta_frames.size() > delta_frames_kept ||
@@ -200,10 +173,16 @@ struct StreamState::State {
             delta_frames.pop_front();
         }
     }
+
+    // Fills `message` with a packed keyframe or delta frame of the newest state.
+    void make_message(MessageType type, const StateHeader& header, std::span<const std::uint8_t> packed) {
+        begin_state(type, header, objects, message);
+        message.insert(message.end(), packed.begin(), packed.end());
+        end_state(message);
+    }
 };
 
-StreamState::StreamState(const StreamInfo& info, Executor& executor)
-    : state_(std::make_unique<State>(info, executor)) {}
+StreamState::StreamState(const StreamInfo& info) : state_(std::make_unique<State>(info)) {}
 StreamState::~StreamState() = default;
 
 const StreamInfo& StreamState::info() const { return state_->info; }
@@ -221,10 +200,9 @@ void StreamState::start(HostView<const std::uint8_t> picture, const FrameTime& t
     state.forget_delta_frames();
     state.newest_picture = {};
     if (packed.empty()) return;
-    begin_state(MessageType::picture, state.newest, state.objects, state.packed);
-    state.packed.insert(state.packed.end(), packed.begin(), packed.end());
-    end_state(state.packed);
-    state.keep_picture({state.newest.version, std::make_shared<const Bytes>(state.packed.begin(), state.packed.end())});
+    state.make_message(MessageType::picture, state.newest, packed);
+    state.keep_picture(
+        {state.newest.version, std::make_shared<const Bytes>(state.message.begin(), state.message.end())});
 }
 
 bool StreamState::watched() const {
@@ -232,58 +210,12 @@ bool StreamState::watched() const {
     return state_->viewers > 0;
 }
 
-void StreamState::advance(const codec::ChangesView<MemorySpace::host>& changes, const FrameTime& time,
-                          std::span<const Component> objects, std::span<const std::uint8_t> packed,
-                          std::optional<int> threshold) {
-    auto& state = *state_;
-    const int within = state.allowed(threshold);
-    const auto blocks =
-        packed.empty() ? blocks_of_changes(changes, state.info.shape) : blocks_of(packed, state.info.shape);
-    StateHeader header;
-    {
-        const std::lock_guard lock(state.mutex);
-        if (state.newest.version == 0)
-            fail(ErrorCode::internal, "a delta frame was added to a stream that has not been started");
-        try {
-            state.decoder.decode(changes, state.reference.view());
-        } catch (const Error& error) {
-            fail(ErrorCode::internal, "the changes do not fit the reference: {}", error.what());
-        }
-        state.move_on(time, objects, within);
-        state.mark_changed(blocks);
-        if (state.viewers == 0) {
-            state.forget_delta_frames();
-            return;
-        }
-        header = state.step_header();
-        state.packing_step = true;
-    }
-    // The lock is free during packing, so viewers can be served meanwhile; the previous version counts as the newest
-    // until packing is done.
-    try {
-        begin_state(MessageType::changes, header, objects, state.packed);
-        if (packed.empty())
-            state.step_packer.pack_changes(changes, within, state.packed);
-        else
-            state.packed.insert(state.packed.end(), packed.begin(), packed.end());
-        end_state(state.packed);
-        const std::lock_guard lock(state.mutex);
-        state.keep_step();
-        state.packing_step = false;
-    } catch (...) {
-        const std::lock_guard lock(state.mutex);
-        state.forget_delta_frames();
-        state.packing_step = false;
-        throw;
-    }
-}
-
 void StreamState::advance(HostView<const std::uint8_t> picture, std::span<const std::uint8_t> packed,
                           const FrameTime& time, std::span<const Component> objects, std::optional<int> threshold) {
     auto& state = *state_;
     validate(picture, state.info.shape, "the result of a delta frame");
     const int within = state.allowed(threshold);
-    const auto blocks = packed.empty() ? codec::BlockSet(state.changed.size(), 1) : blocks_of(packed, state.info.shape);
+    const auto blocks = blocks_of(packed, state.info.shape);
     const std::lock_guard lock(state.mutex);
     if (state.newest.version == 0)
         fail(ErrorCode::internal, "a delta frame was added to a stream that has not been started");
@@ -291,10 +223,7 @@ void StreamState::advance(HostView<const std::uint8_t> picture, std::span<const 
     state.move_on(time, objects, within);
     state.mark_changed(blocks);
     if (state.viewers == 0) return state.forget_delta_frames();
-    begin_state(MessageType::changes, state.step_header(), state.objects, state.packed);
-    state.packed.insert(state.packed.end(), packed.begin(), packed.end());
-    end_state(state.packed);
-    state.keep_step();
+    state.keep_step(packed);
 }
 
 void StreamState::advance_blocks(HostView<const std::uint8_t> picture, const codec::BlockSet& blocks,
@@ -338,7 +267,7 @@ std::uint64_t StreamState::epoch() const { return state_->epoch; }
 
 std::uint64_t StreamState::version() const {
     const std::lock_guard lock(state_->mutex);
-    return state_->newest_for_delta_frames();
+    return state_->newest.version;
 }
 
 std::uint64_t StreamState::oldest_allowed() const {
@@ -355,7 +284,7 @@ bool StreamState::ended() const {
 std::vector<StateMessage> StreamState::delta_frames(std::uint64_t version) const {
     const auto& state = *state_;
     const std::lock_guard lock(state.mutex);
-    const auto newest = state.newest_for_delta_frames();
+    const auto newest = state.newest.version;
     if (version >= newest || newest - version > state.delta_frames.size()) return {};
     return {state.delta_frames.end() - static_cast<std::ptrdiff_t>(newest - version), state.delta_frames.end()};
 }

@@ -1,10 +1,8 @@
 #pragma once
 
 #include "framewire/codec/blocks.hpp"
-#include "framewire/codec/delta.hpp"
 #include "framewire/core/time.hpp"
 #include "framewire/core/view.hpp"
-#include "framewire/cuda/executor.hpp"
 #include "framewire/net/control.hpp"
 #include "framewire/net/receiver.hpp"
 #include "framewire/net/transport.hpp"
@@ -91,9 +89,8 @@ public:
     /// Maximum number of delta frames stored for viewers that are slightly behind.
     static constexpr int delta_frames_kept = 32;
 
-    /// `executor` must outlive this object. Throws Error{usage} if `info` is invalid, and Error{config} if memory runs
-    /// out.
-    StreamState(const StreamInfo& info, Executor& executor);
+    /// Throws Error{usage} if `info` is invalid, and Error{config} if memory runs out.
+    explicit StreamState(const StreamInfo& info);
     virtual ~StreamState();
     StreamState(const StreamState&) = delete;
     StreamState& operator=(const StreamState&) = delete;
@@ -112,17 +109,11 @@ public:
                std::span<const std::uint8_t> packed = {}, std::optional<int> threshold = {});
     /// Returns true if there are viewers, so delta frames have to be packed. Any thread may call it.
     bool watched() const;
-    /// Applies one delta frame to R, and packs it if there are viewers. `packed` is the output of codec::Packer for
-    /// `changes`, or empty if they have not been packed yet. Throws Error{internal} before start() and if `changes` do
-    /// not fit R.
-    void advance(const codec::ChangesView<MemorySpace::host>& changes, const FrameTime& time,
-                 std::span<const Component> objects = {}, std::span<const std::uint8_t> packed = {},
-                 std::optional<int> threshold = {});
-    /// Like the function above, for a packed delta frame that leads to `picture`. If there are no viewers, the packed
-    /// bytes are not stored.
+    /// Advances R by one delta frame: `packed` are its bytes, and `picture` is R afterwards. If there are no viewers,
+    /// the bytes are not stored. Throws Error{internal} before start(), and if the blocks of `packed` do not fit R.
     void advance(HostView<const std::uint8_t> picture, std::span<const std::uint8_t> packed, const FrameTime& time,
                  std::span<const Component> objects = {}, std::optional<int> threshold = {});
-    /// Like the function above, but without a packed delta frame: `picture` differs from R only in `blocks`, which are
+    /// Variant of advance() without a packed delta frame: `picture` differs from R only in `blocks`, which are
     /// sent to viewers.
     void advance_blocks(HostView<const std::uint8_t> picture, const codec::BlockSet& blocks, const FrameTime& time,
                         std::span<const Component> objects = {}, std::optional<int> threshold = {});

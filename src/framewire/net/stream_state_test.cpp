@@ -1,5 +1,6 @@
 #include "framewire/net/stream_state.hpp"
 #include "framewire/codec/bounded_packer.hpp"
+#include "framewire/codec/exact_packer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/net/receiver.hpp"
 #include "framewire/net/testing/test_hello.hpp"
@@ -40,28 +41,27 @@ void bring_up_to_date(StreamState& state, Receiver& receiver) {
 
 TEST(StreamState, EachStateHasItsOwnObjects) {
     const StreamInfo info{{1, 4, 4, 1}, codec::Mode::exact, 20, {30, 1}, "a test"};
-    StreamState state(info, kit::executor(Backend::cpu));
+    StreamState state(info);
     Receiver follower(hello_of(state)), late(hello_of(state));
     const auto object = [](int id) {
         return Component{.id = id, .x = 1, .y = 0, .width = 2, .height = 3, .area = 5, .sum_x = 0, .sum_y = 0};
     };
     HostImage picture(info.shape);
     kit::fill(picture.view(), kit::Fill::noise);
-    codec::HostChanges none(info.shape);
-    codec::Encoder encoder({}, info.shape, kit::executor(Backend::cpu));
+    codec::ExactPacker packer(info.shape);
+    Bytes none;  // a delta frame without changes
+    packer.pack_step(picture.view(), picture.view(), info.threshold, none);
     state.attach();
     const std::vector first{object(1)}, second{object(1), object(2)};
     state.start(picture.view(), {}, first);
     bring_up_to_date(state, follower);
     EXPECT_TRUE(std::ranges::equal(follower.objects(), first));
-    encoder.encode(picture.view(), picture.view(), none.view());
-    state.advance(none.view(), {}, second);
+    state.advance(picture.view(), none, {}, second);
     for (auto* viewer : {&follower, &late}) {
         bring_up_to_date(state, *viewer);
         EXPECT_TRUE(std::ranges::equal(viewer->objects(), second));
     }
-    encoder.encode(picture.view(), picture.view(), none.view());
-    state.advance(none.view(), {});
+    state.advance(picture.view(), none, {});
     bring_up_to_date(state, late);
     EXPECT_TRUE(late.objects().empty());
 }
@@ -86,25 +86,18 @@ TEST(StreamState, ViewerFollowsEveryDeltaFrame) {
     EXPECT_EQ(counts.up_to_date_bytes, counts.keyframe_bytes + counts.delta_frame_bytes);
 }
 
-// A delta frame has the same bytes whether the state or the caller packs it.
-TEST(StreamState, AcceptsPackedDeltaFrames) {
-    TestStream stream, other;
+TEST(StreamState, DeltaFrameMessagesEndWithThePackedBytes) {
+    TestStream stream;
+    EXPECT_FALSE(stream.state.watched());
     stream.state.attach();
-    other.state.attach();
     EXPECT_TRUE(stream.state.watched());
-    for (int i = 0; i < 10; ++i) {
-        stream.step(i % 2 == 0);
-        other.step();
-        if (i == 0) continue;
-        const auto got = stream.state.delta_frames(static_cast<std::uint64_t>(i));
-        const auto want = other.state.delta_frames(static_cast<std::uint64_t>(i));
-        ASSERT_EQ(got.size(), 1u);
-        ASSERT_EQ(want.size(), 1u);
-        const auto packed = [](const StateMessage& delta_frame) {
-            return Bytes(delta_frame.bytes->begin() + static_cast<std::ptrdiff_t>(delta_frame.packed_at),
-                         delta_frame.bytes->end());
-        };
-        EXPECT_EQ(packed(got[0]), packed(want[0]));
+    stream.step();
+    for (std::uint64_t version = 1; version < 10; ++version) {
+        stream.step();
+        const auto delta_frames = stream.state.delta_frames(version);
+        ASSERT_EQ(delta_frames.size(), 1u);
+        const ByteSpan message(*delta_frames[0].bytes);
+        EXPECT_TRUE(std::ranges::equal(message.subspan(delta_frames[0].packed_at), stream.packed()));
     }
     stream.state.detach();
     EXPECT_FALSE(stream.state.watched());
@@ -114,7 +107,7 @@ TEST(StreamState, AcceptsPackedDeltaFrames) {
 TEST(StreamState, AcceptsPackedDeltaFramesWithTheirPictures) {
     const Shape shape{1, 60, 80, 3};
     TestStream scene(shape);
-    StreamState state({shape, codec::Mode::bounded, 20, {30, 1}, "a test"}, kit::executor(Backend::cpu));
+    StreamState state({shape, codec::Mode::bounded, 20, {30, 1}, "a test"});
     codec::BoundedPacker packer(shape, 1);
     HostImage reference(shape);
     state.attach();
@@ -154,15 +147,13 @@ TEST(StreamState, ViewersReceiveTheCurrentThreshold) {
     const Shape shape{1, 60, 80, 3};
     TestStream scene(shape, codec::Mode::exact, 40);
     const StreamInfo info{shape, codec::Mode::exact, 64, {30, 1}, "a test"};
-    StreamState state(info, kit::executor(Backend::cpu));
-    codec::Encoder encoder({}, shape, kit::executor(Backend::cpu));
-    codec::Packer packer(shape);
-    codec::HostChanges changes(shape);
+    StreamState state(info);
+    codec::ExactPacker packer(shape);
     HostImage reference(shape);
+    Bytes packed;
     state.attach();
     Receiver viewer(hello_of(state));
     EXPECT_EQ(viewer.threshold(), 64);
-    bool packed_before = false;
     for (const int threshold : {20, 20, 64, 31, 30, 0, 64}) {
         SCOPED_TRACE(threshold);
         scene.step();
@@ -171,11 +162,9 @@ TEST(StreamState, ViewersReceiveTheCurrentThreshold) {
             copy(scene.current(), reference.view());
             state.start(std::as_const(reference).view(), time, {}, {}, threshold);
         } else {
-            encoder.encode(scene.current(), reference.view(), changes.view(), threshold);
-            Bytes packed;
-            if (packed_before) packer.pack_changes(changes.view(), threshold, packed);
-            packed_before = !packed_before;
-            state.advance(changes.view(), time, {}, packed, threshold);
+            packed.clear();
+            packer.pack_step(scene.current(), reference.view(), threshold, packed);
+            state.advance(std::as_const(reference).view(), packed, time, {}, threshold);
         }
         Receiver late(hello_of(state));
         bring_up_to_date(state, viewer);
@@ -186,8 +175,8 @@ TEST(StreamState, ViewersReceiveTheCurrentThreshold) {
         EXPECT_EQ(late.threshold(), threshold);
         EXPECT_EQ(kit::first_difference(viewer.picture(), scene.current(), threshold), std::nullopt);
     }
-    EXPECT_THROW(state.advance(changes.view(), {}, {}, {}, 65), Error);
-    EXPECT_THROW(state.advance(changes.view(), {}, {}, {}, -1), Error);
+    EXPECT_THROW(state.advance(std::as_const(reference).view(), packed, {}, {}, 65), Error);
+    EXPECT_THROW(state.advance(std::as_const(reference).view(), packed, {}, {}, -1), Error);
     EXPECT_THROW(state.start(scene.current(), {}, {}, {}, 65), Error);
 }
 
@@ -229,6 +218,39 @@ TEST(StreamState, NothingIsPackedWithoutViewers) {
     stream.step();
     EXPECT_EQ(stream.state.counts().delta_frames, 1);
     EXPECT_TRUE(stream.state.delta_frames(11).empty()) << "the delta frame of version 12 was never packed";
+}
+
+// A viewer that comes back after frames that were not packed is missing only the blocks that they changed.
+TEST(StreamState, BlocksStayValidWhileNothingIsPacked) {
+    TestStream stream({1, 200, 300, 3}, codec::Mode::exact, 0);
+    stream.state.attach();
+    for (int i = 0; i < 3; ++i) stream.step();
+    stream.state.detach();
+    const auto blocks = static_cast<std::uint32_t>(stream.state.blocks());
+    const BlockVersions held{stream.state.epoch(), {{stream.state.version(), blocks}}};
+    codec::BlockSet changed(blocks);
+    for (int i = 0; i < 5; ++i) {
+        const auto& of_frame = stream.step_unpacked();
+        for (std::size_t block = 0; block < blocks; ++block) changed[block] |= of_frame[block];
+    }
+    EXPECT_TRUE(codec::any(changed));
+    EXPECT_FALSE(codec::all(changed));
+    EXPECT_EQ(stream.state.version(), 8u);
+    EXPECT_EQ(stream.state.missing(held).blocks, changed);
+    EXPECT_TRUE(stream.state.delta_frames(7).empty());
+    HostImage copied(stream.state.info().shape);
+    EXPECT_EQ(stream.state.copy_reference(copied.view()), 8u);
+    expect_equal(copied.view(), stream.reference());
+
+    Receiver late(hello_of(stream.state));
+    stream.state.attach();
+    bring_up_to_date(stream.state, late);
+    expect_equal(late.picture(), stream.reference());
+    stream.step();
+    bring_up_to_date(stream.state, late);
+    expect_equal(late.picture(), stream.reference());
+    EXPECT_EQ(late.counts().keyframes, 1);
+    EXPECT_EQ(late.counts().changes, 1);
 }
 
 TEST(StreamState, ViewerSlightlyBehindGetsDeltaFrames) {
@@ -325,16 +347,22 @@ TEST(StreamState, FinishEndsTheStream) {
     EXPECT_TRUE(stream.state.delta_frames(1).empty());
 }
 
-TEST(StreamState, RejectsInvalidChanges) {
-    TestStream stream;
-    codec::HostChanges changes(stream.state.info().shape);
-    changes.view().summaries[0] = {1, 0, 0};
-    changes.view().positions[0] = static_cast<std::uint32_t>(stream.state.info().shape.frame_bytes());
-    changes.view().differences[0] = 1;
-    EXPECT_THROW(stream.state.advance(changes.view(), {}), Error) << "the stream has not been started";
+TEST(StreamState, RejectsInvalidDeltaFrames) {
+    const Shape larger{1, 60, 160, 3};
+    TestStream stream, other(larger);
+    for (int i = 0; i < 5; ++i) other.step();
+    EXPECT_THROW(stream.state.advance(stream.current(), other.packed(), {}), Error) << "it has blocks outside R";
     stream.step();
-    EXPECT_THROW(stream.state.advance(changes.view(), {}), Error);
-    EXPECT_EQ(stream.state.counts().version, 1u);
+    stream.step();
+    const auto before = stream.state.counts().version;
+    EXPECT_THROW(stream.state.advance(stream.reference(), other.packed(), {}), Error) << "it has blocks outside R";
+    EXPECT_THROW(stream.state.advance(stream.reference(), {}, {}), Error) << "it has no head";
+    EXPECT_THROW(stream.state.advance(other.reference(), stream.packed(), {}), Error) << "the shape differs";
+    EXPECT_EQ(stream.state.counts().version, before);
+
+    TestStream not_started;
+    EXPECT_THROW(not_started.state.advance(stream.reference(), stream.packed(), {}), Error);
+    EXPECT_EQ(not_started.state.counts().version, 0u);
 }
 
 TEST(Receiver, RejectsInvalidServerMessages) {

@@ -86,8 +86,7 @@ TEST(Server, StuckViewerIsDropped) {
 // A stream whose keyframes are encoded only when the test releases them.
 class HeldUpStream : public StreamState {
 public:
-    HeldUpStream()
-        : StreamState({{1, 8, 8, 3}, codec::Mode::exact, 20, {30, 1}, "held up"}, kit::executor(Backend::cpu)) {
+    HeldUpStream() : StreamState({{1, 8, 8, 3}, codec::Mode::exact, 20, {30, 1}, "held up"}) {
         HostImage black(info().shape);
         kit::fill(black.view(), kit::Fill::zeros);
         start(black.view(), {});

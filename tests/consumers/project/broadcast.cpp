@@ -18,7 +18,7 @@ int main() {
     const auto source = open_source("synth:size=64x48:objects=2:frames=20");
     const auto& info = source->info();
     StreamEncoder encoder({.threshold = threshold}, info.shape, executor);
-    net::StreamState state({info.shape, codec::Mode::exact, threshold, info.rate, "synth"}, executor);
+    net::StreamState state({info.shape, codec::Mode::exact, threshold, info.rate, "synth"});
     net::Server server(state, {{.listen = {"127.0.0.1", 0}}});
 
     auto viewer = std::async(std::launch::async, [&] {

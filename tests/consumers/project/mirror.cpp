@@ -13,11 +13,10 @@ int main() {
     std::atomic<int> lines = 0;
     set_log_output({LogLevel::info, [&](LogLevel, std::string_view) { ++lines; }});
 
-    Executor executor(BackendChoice::cpu);
     const Shape shape{1, 8, 8, 3};
     HostImage picture(shape);
     std::memset(picture.view().data(), 77, 192);
-    net::StreamState state({shape, codec::Mode::lossless, 0, {25, 1}, "still"}, executor);
+    net::StreamState state({shape, codec::Mode::lossless, 0, {25, 1}, "still"});
     net::Server server(state, {{.listen = {"127.0.0.1", 0}}});
     state.start(picture.view(), {});
     server.publish();

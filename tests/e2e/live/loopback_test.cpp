@@ -74,8 +74,7 @@ void Loopback::three_viewers_one_late(const codec::EncoderParameters& parameters
     const auto chain = parse_chain(filters);
     ChainPlan plan(chain, shape, executor);
     StreamEncoder encoder(parameters, plan.output_shape(), executor);
-    net::StreamState state({encoder.shape(), parameters.mode, parameters.effective_threshold(), {30, 1}, "synth"},
-                           executor);
+    net::StreamState state({encoder.shape(), parameters.mode, parameters.effective_threshold(), {30, 1}, "synth"});
     net::ServerOptions options;
     options.listen = {"127.0.0.1", 0};
     net::Server server(state, options);

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "framewire/codec/delta.hpp"
+#include "framewire/codec/exact_packer.hpp"
 #include "framewire/core/buffer.hpp"
-#include "framewire/cuda/executor.hpp"
 #include "framewire/net/stream_state.hpp"
 
 #include <cstdint>
@@ -13,11 +13,10 @@ namespace framewire::fuzz {
 class SmallStream {
 public:
     SmallStream()
-        : encoder_({codec::Mode::exact, threshold}, shape, executor()),
+        : packer_(shape),
           current_(shape),
           reference_(shape),
-          changes_(shape),
-          state({shape, codec::Mode::exact, threshold, {30, 1}, "fuzz"}, executor()) {}
+          state({shape, codec::Mode::exact, threshold, {30, 1}, "fuzz"}) {}
 
     static constexpr Shape shape{1, 6, 67, 3};  // two blocks
     static constexpr int threshold = 9;
@@ -32,8 +31,9 @@ public:
             copy(current_.view(), reference_.view());
             state.start(current_.view(), time);
         } else {
-            encoder_.encode(current_.view(), reference_.view(), changes_.view());
-            state.advance(changes_.view(), time);
+            packed_.clear();
+            packer_.pack_step(current_.view(), reference_.view(), threshold, packed_);
+            state.advance(reference(), packed_, time);
         }
     }
 
@@ -41,14 +41,9 @@ public:
     HostView<const std::uint8_t> reference() const { return reference_.view(); }
 
 private:
-    static Executor& executor() {
-        static Executor one(BackendChoice::cpu, 1);
-        return one;
-    }
-
-    codec::Encoder encoder_;
+    codec::ExactPacker packer_;
     HostImage current_, reference_;
-    codec::HostChanges changes_;
+    net::Bytes packed_;
     std::int64_t frames_ = 0;
 
 public:

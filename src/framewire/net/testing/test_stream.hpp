@@ -1,7 +1,8 @@
 #pragma once
 
+#include "framewire/codec/blocks.hpp"
 #include "framewire/codec/delta.hpp"
-#include "framewire/codec/packing.hpp"
+#include "framewire/codec/exact_packer.hpp"
 #include "framewire/core/buffer.hpp"
 #include "framewire/net/stream_state.hpp"
 #include "kit/eventually.hpp"
@@ -22,30 +23,38 @@ class TestStream {
 public:
     explicit TestStream(Shape shape = {1, 60, 80, 3}, codec::Mode mode = codec::Mode::exact, int noise = 8)
         : parameters_{mode, 20},
-          encoder_(parameters_, shape, kit::executor(Backend::cpu)),
+          packer_(shape),
           current_(shape),
           reference_(shape),
-          changes_(shape),
-          packer_(shape),
           noise_(noise),
-          state({shape, mode, parameters_.effective_threshold(), {30, 1}, "a test"}, kit::executor(Backend::cpu)) {}
+          state({shape, mode, parameters_.effective_threshold(), {30, 1}, "a test"}) {}
 
-    /// Draws, encodes and feeds the next frame. If `packed_before`, packs the delta frame itself instead of leaving
-    /// that to the state.
-    void step(bool packed_before = false) {
+    /// Draws, encodes and feeds the next frame. The first one is fed without a packed keyframe.
+    void step() {
         draw();
         if (frames_ == 0) {
             copy(current_.view(), reference_.view());
             state.start(current_.view(), time());
         } else {
-            encoder_.encode(current_.view(), reference_.view(), changes_.view());
-            Bytes packed;
-            if (packed_before) packer_.pack_changes(changes_.view(), threshold(), packed);
-            state.advance(changes_.view(), time(), {}, packed);
+            packed_.clear();
+            packer_.pack_step(current_.view(), reference_.view(), threshold(), packed_);
+            state.advance(reference(), packed_, time());
         }
         ++frames_;
     }
 
+    /// Draws the next frame and feeds it without a delta frame, as while nobody watches. Returns the changed blocks.
+    /// Requires that step() was called before.
+    const codec::BlockSet& step_unpacked() {
+        draw();
+        packer_.update(current_.view(), reference_.view(), threshold(), changed_);
+        state.advance_blocks(reference(), changed_, time());
+        ++frames_;
+        return changed_;
+    }
+
+    /// Returns the last delta frame's packed bytes.
+    const Bytes& packed() const { return packed_; }
     /// Returns the encoder's reference picture R.
     HostView<const std::uint8_t> reference() const { return reference_.view(); }
     /// Returns the newest picture before encoding.
@@ -75,10 +84,10 @@ private:
     }
 
     codec::EncoderParameters parameters_;
-    codec::Encoder encoder_;
+    codec::ExactPacker packer_;
     HostImage current_, reference_;
-    codec::HostChanges changes_;
-    codec::Packer packer_;
+    Bytes packed_;
+    codec::BlockSet changed_;
     int noise_ = 0;
     std::int64_t frames_ = 0;
 
