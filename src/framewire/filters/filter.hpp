@@ -214,9 +214,9 @@ struct CellMeans {
 /// A filter that only draws over the part of the picture that Filter::changed_area() returns.
 struct Drawing {};
 
-/// What a filter does, if it is of a simple kind: nothing known, a weighted mean around each pixel, a new size, means
-/// of cells, channel values and saturation mapped like Adjust does, or a drawing. Planners derive from it what the
-/// filter means on planes.
+/// The operation of a filter of a simple kind: none known, a weighted mean around each pixel, a new size, means of
+/// cells, channel values and saturation mapped like Adjust does, or a drawing. Planners derive from it what the filter
+/// means on planes.
 using FilterKind = std::variant<std::monostate, SeparableWindow, Resampling, CellMeans, AdjustTerms, Drawing>;
 
 /// Registry entry of a filter. The optional functions below describe special cases that a chain can run faster or fuse;

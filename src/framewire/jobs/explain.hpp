@@ -9,7 +9,7 @@
 
 namespace framewire::jobs {
 
-/// What a `run` would do with each frame.
+/// Everything that a `run` would do with each frame.
 struct Explanation {
     std::string source;              ///< name of the source
     FrameFormat from;                ///< format of the source's frames

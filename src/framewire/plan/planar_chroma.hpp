@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <optional>
 
-// What operations on pixels mean for the samples of planes, in particular for chroma, which has fewer of them.
+// Meaning of operations on pixels for the samples of planes, in particular for chroma, which has fewer of them.
 
 namespace framewire {
 

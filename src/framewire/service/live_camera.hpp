@@ -77,7 +77,7 @@ void count_in(std::span<const Zone> areas, std::span<const Component> objects, s
 
 /// How a camera's filters run.
 struct LivePlan {
-    /// Where they run: "cpu" or "cuda".
+    /// Backend that runs them: "cpu" or "cuda".
     std::string backend{};
     /// Filters and conversions in their order; empty if frames are not filtered.
     std::vector<PlannedStep> steps{};
