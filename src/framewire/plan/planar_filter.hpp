@@ -60,9 +60,10 @@ public:
     virtual bool set_adjustment(const Adjustment&) { return false; }
 
 protected:
+    /// Makes a filter with results of this description.
     explicit PlanarFilter(const YuvInfo& result) : result_(result) {}
 
-    YuvInfo result_;
+    YuvInfo result_;  ///< see result()
 };
 
 }  // namespace framewire

@@ -46,8 +46,8 @@ struct PictureView {
     YuvView<T, space> planes{};  ///< planes, if there is no image
 
     constexpr PictureView() = default;
-    constexpr PictureView(View<T, space> whole) : image(whole) {}
-    constexpr PictureView(YuvView<T, space> whole) : planes(whole) {}
+    constexpr PictureView(View<T, space> whole) : image(whole) {}      ///< shows an image
+    constexpr PictureView(YuvView<T, space> whole) : planes(whole) {}  ///< shows planes
 
     /// Returns true if the view shows planes.
     constexpr bool has_planes() const { return planes.info.height > 0; }
