@@ -95,7 +95,7 @@ net::StreamInfo BroadcastJob::State::stream_info() const {
 // Runs the stages of the frame ring: start() begins detection in the frame, and send() encodes and publishes it.
 void BroadcastJob::State::run() {
     job.run<BroadcastFound>(
-        {.wanted = {.by_stages = true},
+        {.wanted = {.by_stages = true, .captured = detector != nullptr},
          .at_source_rate = !job.input().info().live && !hurries,
          .begin = [this] { return wait_for_viewers == 0 || served.wait_for_viewers(wait_for_viewers, job.stop()); },
          .make = [this] { return make_found(); },

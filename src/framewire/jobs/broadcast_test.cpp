@@ -10,6 +10,7 @@
 #include <span>
 #include <stdexcept>
 #include <stop_token>
+#include <vector>
 
 namespace framewire::jobs {
 namespace {
@@ -366,6 +367,31 @@ TEST_P(Broadcast, MapsBoxesThroughTheFilters) {
     });
     broadcast.run();
     EXPECT_GT(viewer.get(), 0u);
+}
+
+// The detector sees frames as captured, also if the filters run on planes and therefore no image is made for them.
+TEST_P(Broadcast, DetectsInCapturedFramesOfPlanes) {
+    const auto clip = folder_ / "clip.y4m";
+    RunJob({.job = job(), .input = {.source = camera()}, .output = clip + ":pixels=yuv420p"}).run();
+    const auto boxes_with = [&](const char* filters) {
+        auto filtered = options(clip);
+        filtered.input.filters = filters;
+        filtered.detector = DetectorOptions{.parameters = {.background = FirstFrame{}, .min_area = 20}};
+        BroadcastJob broadcast(filtered);
+        auto viewer = std::async(std::launch::async, [&] {
+            auto client = patient_viewer(broadcast);
+            while (client.next()) {
+            }
+            const auto boxes = client.objects();
+            return std::vector<Component>(boxes.begin(), boxes.end());
+        });
+        broadcast.run();
+        return viewer.get();
+    };
+    const auto without = boxes_with("");
+    EXPECT_FALSE(without.empty());
+    EXPECT_EQ(boxes_with("mosaic=16"), without);
+    EXPECT_EQ(boxes_with("median=3"), without);
 }
 
 TEST_P(Broadcast, ReportsAFailureToViewers) {

@@ -136,7 +136,7 @@ struct ShowJob::State {
 
     void run() {
         job.run<NothingBeside>(
-            {.wanted = {.on_host = true},
+            {.wanted = {.on_host = true, .captured = true},
              .make = [] { return NothingBeside(); },
              .send = [this](InputFrame& frame, const FrameTime& time, NothingBeside&) { send(frame, time); },
              .finish = [](FirstFailure&, Ending) {}},

@@ -1,5 +1,6 @@
 #include "framewire/jobs/show.hpp"
 #include "framewire/jobs/job_testing_testing.hpp"
+#include "framewire/jobs/run.hpp"
 #include "kit/eventually.hpp"
 
 #include <chrono>
@@ -123,6 +124,22 @@ TEST_P(Show, SeeksDuringAPause) {
     EXPECT_EQ(showing.shown(4), frames - 1) << "the last frame, not behind it";
     EXPECT_TRUE(showing.job().seek_by(-1000));
     EXPECT_EQ(showing.shown(5), 0);
+}
+
+// The captured frame is shown beside the result, also if the filters run on its planes.
+TEST_P(Show, ShowsCapturedFramesOfPlanes) {
+    const auto clip = folder_ / "clip.y4m";
+    RunJob({.job = job(), .input = {.source = camera()}, .output = clip + ":pixels=yuv420p"}).run();
+    const auto captured_with = [&](const char* filters) {
+        Showing showing({.job = job(), .input = {.source = clip, .filters = filters}, .paused = true});
+        showing.shown(1);
+        showing.job().step();
+        EXPECT_EQ(showing.shown(2), 1);
+        return showing.captured();
+    };
+    const auto without = captured_with("");
+    EXPECT_EQ(captured_with("mosaic=16"), without);
+    EXPECT_EQ(captured_with("median=3"), without);
 }
 
 TEST_P(Show, FiltersForgetFramesBeforeASeek) {

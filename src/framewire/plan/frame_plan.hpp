@@ -47,8 +47,11 @@ public:
     const FrameFormat& result() const { return result_; }
     /// Returns true if the chain has no filter, and the result has the source's format.
     bool empty() const { return planar_.empty() && !to_image_ && !chain_ && !strips_; }
-    /// Returns true if the first step uses planes. Otherwise it converts them, and images may be passed just as well.
-    bool begins_on_planes() const { return !planar_.empty() || strips_; }
+    /// Returns true if run() should get planes: if the first step uses them, or converts them on a GPU. Otherwise the
+    /// first step converts them on the CPU, and images may be passed just as well.
+    bool begins_on_planes() const {
+        return !planar_.empty() || strips_ || (to_image_ && executor_->backend() == Backend::cuda);
+    }
     /// Returns the map from positions in the source to positions in the result.
     const PlaneMap& placement() const { return placement_; }
     /// Returns the steps in their order.

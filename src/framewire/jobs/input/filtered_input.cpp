@@ -236,6 +236,10 @@ void FilteredInput::filter(InputFrame& frame, const FrameTime& time, const Stati
         return;
     }
     executor_.in_its_space([&]<MemorySpace space>() { run_plans<space>(frame, time, statistics); });
+    if (wanted.captured && !frame.has_image) {
+        make_image(frame);
+        if (backend() == Backend::cuda && wanted.by_stages) executor_.step("upload", [&] { frame.captured.upload(); });
+    }
     frame.own.reset();
     if (frame.looked_at) take_result(*plan_, frame, executor_, wanted);
 }

@@ -111,6 +111,8 @@ struct Wanted {
     bool on_host = false;
     /// True if the job's own stages need the result in the backend's memory.
     bool by_stages = false;
+    /// True if they, or the sink, also need the captured frame's image.
+    bool captured = false;
 };
 
 /// Returns the format of a source's frames: planes if its native frames have such, and otherwise images.
