@@ -1,6 +1,7 @@
 #include "framewire/codec/host_encoder.hpp"
 #include "framewire/codec/encoder_ref.hpp"
 #include "framewire/codec/refinement.hpp"
+#include "framewire/codec/static_scene_testing.hpp"
 #include "framewire/core/error.hpp"
 #include "kit/images.hpp"
 
@@ -12,15 +13,7 @@
 namespace framewire::codec {
 namespace {
 
-// Paints frame `number` of a noisy gradient that is static except for a stripe moving across it.
-void paint(HostView<std::uint8_t> image, int number) {
-    const auto& shape = image.shape();
-    kit::fill(image, kit::Fill::noise, static_cast<std::uint64_t>(number));
-    for (int y = 0; y < shape.height; ++y)
-        for (int i = 0; i < shape.row_bytes(); ++i)
-            image.row(0, y)[i] = static_cast<std::uint8_t>(image.row(0, y)[i] % 12 + (y + i) % 200 +
-                                                           ((i + 4 * number) % 500 < 40 ? 40 : 0));
-}
+using codec_testing::paint_resting;
 
 // A stream in mode exact is refined as if the refiner had been given the list of changes.
 TEST(HostEncoder, RefinesByTheChangesOfEachCell) {
@@ -36,7 +29,7 @@ TEST(HostEncoder, RefinesByTheChangesOfEachCell) {
         int refined = 0;
         for (int number = 0; number < 60; ++number) {
             SCOPED_TRACE(number);
-            paint(camera.view(), number);
+            paint_resting(camera.view(), number);
             const Refiner::Moment moment{number / 25.0, threshold, 1e6};
             auto encoded = encoder.encode(camera.view(), PackAs::delta_frame);
             encoder.refine(camera.view(), encoded, refiner, moment, step);
@@ -74,7 +67,7 @@ TEST(HostEncoder, RequiresThatRefinementIsAnnounced) {
     Refiner refiner(shape, 1, 20, executor);
     RefinementDelta step(shape, executor);
     HostImage camera(shape);
-    paint(camera.view(), 0);
+    paint_resting(camera.view(), 0);
     encoder.encode(camera.view(), PackAs::delta_frame);
     auto encoded = encoder.encode(camera.view(), PackAs::delta_frame);
     EXPECT_THROW(encoder.refine(camera.view(), encoded, refiner, {}, step), Error);

@@ -3,8 +3,8 @@
 #include "framewire/codec/bounded_packer.hpp"
 #include "framewire/codec/exact_packer.hpp"
 #include "framewire/codec/packing.hpp"
+#include "framewire/codec/static_scene_testing.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/plan/static_scene_testing.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"
@@ -231,7 +231,7 @@ Bytes refined_stream(const codec::EncoderParameters& parameters, const Shape& sh
     int refined = 0;
     for (int number = 0; number < 60; ++number) {
         SCOPED_TRACE(number);
-        frames_testing::paint_resting(camera.fill_on_host(), number);
+        codec_testing::paint_resting(camera.fill_on_host(), number);
         camera.upload();
         const bool packs = number < 30 || number > 33;
         auto encoded = encoder.encode(camera, packs ? PackAs::delta_frame : PackAs::nothing);

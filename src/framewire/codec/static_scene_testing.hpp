@@ -7,7 +7,7 @@
 
 // A scene for tests of static regions.
 
-namespace framewire::frames_testing {
+namespace framewire::codec_testing {
 
 /// Paints frame `number` of a noisy gradient that is static except for a stripe moving across it.
 inline void paint_resting(HostView<std::uint8_t> image, int number) {
@@ -19,4 +19,4 @@ inline void paint_resting(HostView<std::uint8_t> image, int number) {
                                                            ((i + 4 * number) % 500 < 40 ? 40 : 0));
 }
 
-}  // namespace framewire::frames_testing
+}  // namespace framewire::codec_testing
