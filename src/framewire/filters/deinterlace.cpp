@@ -159,7 +159,7 @@ void Deinterlace::run(const FilterImages<MemorySpace::host>& images) const {
         });
 }
 
-bool Deinterlace::goes_by_rows() const {
+bool Deinterlace::works_by_rows() const {
     return executor_->backend() == Backend::cpu && shape_.frames == 1 &&
            parameters_.method != DeinterlaceMethod::adaptive;
 }

@@ -61,11 +61,11 @@ public:
     /// Queues the filter on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
-    /// Returns true on the CPU, for one frame at a time, if the method does not need the previous frame. See RowFilter.
-    bool goes_by_rows() const;
-    /// See RowFilter::rows_needed().
+    /// Returns true on the CPU, for one frame at a time, if the method does not need the previous frame. See Filter::run_rows().
+    bool works_by_rows() const;
+    /// See Filter::rows_needed().
     RowRange rows_needed(const RowRange& made) const { return made.widened(1, shape_.height); }
-    /// See RowFilter::run_rows().
+    /// See Filter::run_rows().
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
 private:

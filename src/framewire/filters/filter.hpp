@@ -2,13 +2,13 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameters.hpp"
+#include "framewire/core/rows.hpp"
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/core/time.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/device.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/filters/gray_input.hpp"
-#include "framewire/filters/row_filter.hpp"
 #include "framewire/filters/scale_axis.hpp"
 #include "framewire/filters/window.hpp"
 
@@ -139,9 +139,10 @@ using FilterOnDevice = std::function<void(const FilterImages<MemorySpace::device
 
 /// A number that a filter computed for one frame of its last batch, for the statistics.
 struct FilterFigure {
-    std::string_view name;  ///< name of the statistic: "threshold", "mean_b", ...
-    int frame = 0;          ///< index in the batch
-    double value = 0;       ///< value of the statistic
+    std::string_view name;   ///< name of the statistic: "threshold", "mean_b", ...
+    int frame = 0;           ///< index in the batch
+    double value = 0;        ///< value of the statistic
+    std::size_t filter = 0;  ///< index of the filter, if several run in one pass
 };
 
 /// A filter that is ready to run: its parameters, image shape and executor are fixed. CUDA runs are queued on the
@@ -175,9 +176,31 @@ public:
     /// Returns the area in which the next frame's result may differ from its image, or nothing if it may differ
     /// anywhere.
     virtual std::optional<ImageArea> changed_area() const { return {}; }
-    /// Returns the filter's interface for processing row by row, or null if it has none. The pointer is valid for the
-    /// lifetime of the filter. CPU backend only.
-    virtual RowFilter* by_rows() { return nullptr; }
+
+    // Some filters can also compute some rows of their result from some rows of one frame, without a previous frame or
+    // a second image. A plan then takes a picture through several filters while its rows are in a core's cache. All
+    // rows together equal the result of run(). CPU backend only.
+
+    /// Returns true if run_rows() can be called.
+    virtual bool works_by_rows() const { return false; }
+    /// Called before the rows of each frame.
+    virtual void begin_rows() {}
+    /// Returns the number of result rows that are computed at a time, such as the rows of a cell.
+    virtual int rows_together() const { return 1; }
+    /// Returns the image rows that are needed to compute the result rows `made`.
+    virtual RowRange rows_needed(const RowRange& made) const { return made; }
+    /// Returns true if the result's three channels are equal; run_rows() can then compute only one of them.
+    virtual bool gives_equal_channels() const { return false; }
+    /// Returns the weights if the filter reads only the gray value of each pixel; run_rows() then also accepts rows of
+    /// one channel with the gray values.
+    virtual std::optional<GrayWeights> gray_needed() const { return {}; }
+    /// Computes the rows of `out`, each once, from those of `in`, which include the rows needed. Runs on the calling
+    /// thread; several threads may call it at once for different rows. Memory must not overlap. Throws Error{internal}
+    /// unless works_by_rows().
+    virtual void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) {
+        static_cast<void>(in), static_cast<void>(out);
+        fail(ErrorCode::internal, "a filter of whole pictures got rows");
+    }
 };
 
 /// A rectangle that is copied unchanged into the result, from the filter's image or from the original.
@@ -258,11 +281,10 @@ inline ParameterValues with_defaults(const FilterInfo& info,
 }
 
 /// Makes a Filter from a plan: any class with output_shape() and a run() for each memory space. Every other function of
-/// Filter or RowFilter is forwarded if the plan has it and keeps its default otherwise; the plan's goes_by_rows() says
-/// whether it currently runs by rows. In a build without CUDA, the device run throws Error{internal}, so that callers
-/// need no check of their own.
+/// Filter is forwarded if the plan has it and keeps its default otherwise. In a build without CUDA, the device run
+/// throws Error{internal}, so that callers need no check of their own.
 template <class Plan>
-class FilterOf final : public Filter, private RowFilter {
+class FilterOf final : public Filter {
 public:
     /// Passes its arguments to the plan's constructor.
     template <class... Args>
@@ -301,28 +323,29 @@ public:
         if constexpr (requires { plan_.changed_area(); }) return plan_.changed_area();
         return {};
     }
-    RowFilter* by_rows() override {
-        if constexpr (requires { plan_.goes_by_rows(); })
-            if (plan_.goes_by_rows()) return this;
-        return nullptr;
+    bool works_by_rows() const override {
+        if constexpr (requires { plan_.works_by_rows(); }) return plan_.works_by_rows();
+        return false;
     }
-
-private:
     void begin_rows() override {
         if constexpr (requires { plan_.begin_rows(); }) plan_.begin_rows();
     }
     int rows_together() const override {
         if constexpr (requires { plan_.rows_together(); }) return plan_.rows_together();
-        return RowFilter::rows_together();
+        return Filter::rows_together();
     }
     RowRange rows_needed(const RowRange& made) const override {
         if constexpr (requires { plan_.rows_needed(made); }) return plan_.rows_needed(made);
-        return RowFilter::rows_needed(made);
+        return Filter::rows_needed(made);
     }
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) override {
-        if constexpr (requires { plan_.run_rows(in, out); }) plan_.run_rows(in, out);
+        if constexpr (requires { plan_.run_rows(in, out); })
+            plan_.run_rows(in, out);
+        else
+            Filter::run_rows(in, out);
     }
 
+private:
     Plan plan_;
 };
 

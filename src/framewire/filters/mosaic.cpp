@@ -323,7 +323,7 @@ void Mosaic::fill_large_cells(const HostImages& images, const Zone& zone, bool c
     });
 }
 
-bool Mosaic::goes_by_rows() const {
+bool Mosaic::works_by_rows() const {
     return executor_->backend() == Backend::cpu && shape_.frames == 1 && parameters_.zones.empty() &&
            parameters_.cell_px > 1 && whole_grid().small_cells() && whole_grid().cell_px == parameters_.cell_px;
 }

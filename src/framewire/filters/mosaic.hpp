@@ -56,13 +56,13 @@ public:
     /// Queues the filter on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images);
 
-    /// Returns true if the filter can run by rows (see RowFilter): if its cells are small and it has no zones.
-    bool goes_by_rows() const;
-    /// See RowFilter::rows_together().
+    /// Returns true if the filter can run by rows (see Filter::run_rows()): if its cells are small and it has no zones.
+    bool works_by_rows() const;
+    /// See Filter::rows_together().
     int rows_together() const { return parameters_.cell_px; }
-    /// See RowFilter::begin_rows().
+    /// See Filter::begin_rows().
     void begin_rows();
-    /// See RowFilter::run_rows().
+    /// See Filter::run_rows().
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out);
 
     /// Returns the mean colour of each whole frame of the last run: `mean_b`, `mean_g` and `mean_r`, or `mean` for a

@@ -138,7 +138,7 @@ void PixelMoves::run(const FilterImages<MemorySpace::host>& images) const {
     });
 }
 
-bool PixelMoves::goes_by_rows() const {
+bool PixelMoves::works_by_rows() const {
     return executor_->backend() == Backend::cpu && to_.frames == 1 && !map_.transposed;
 }
 

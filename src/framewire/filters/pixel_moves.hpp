@@ -27,11 +27,11 @@ public:
     /// Queues the moves on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
-    /// Returns true if the filter can run by rows (see RowFilter): if the map keeps rows as rows.
-    bool goes_by_rows() const;
-    /// See RowFilter::rows_needed().
+    /// Returns true if the filter can run by rows (see Filter::run_rows()): if the map keeps rows as rows.
+    bool works_by_rows() const;
+    /// See Filter::rows_needed().
     RowRange rows_needed(const RowRange& made) const;
-    /// See RowFilter::run_rows().
+    /// See Filter::run_rows().
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
 private:

@@ -49,6 +49,7 @@ PointwisePass::PointwisePass(std::vector<PointwiseOp> ops, const Shape& shape, E
     shapes_.push_back(shape);
     for (const auto& op : ops_)
         shapes_.push_back(op.channels == 0 ? shapes_.back() : shapes_.back().with_channels(op.channels));
+    for (const auto& state : state_shapes()) states_.emplace_back(state, executor);
     if (std::any_of(ops_.begin(), ops_.end(), [](const auto& op) { return is(op, "heatmap"); }))
         heatmap_table_ = heatmap_table_for(executor);
     if constexpr (cuda::compiled)
@@ -76,34 +77,18 @@ bool PointwisePass::set_adjustment(const Adjustment& adjustment) {
 }
 
 // The reported values are constants of the operation, so nothing has to be read back from the GPU.
-std::vector<FilterFigure> PointwisePass::figures(std::size_t index) const {
+std::vector<FilterFigure> PointwisePass::figures() const {
     std::vector<FilterFigure> figures;
-    if (!ops_[index].figure.empty())
-        for (int frame = 0; frame < shapes_.front().frames; ++frame)
-            figures.push_back({ops_[index].figure, frame, static_cast<double>(ops_[index].values[0])});
+    for (std::size_t index = 0; index < ops_.size(); ++index)
+        if (const auto& op = ops_[index]; !op.figure.empty())
+            for (int frame = 0; frame < shapes_.front().frames; ++frame)
+                figures.push_back({op.figure, frame, static_cast<double>(op.values[0]), index});
     return figures;
 }
 
 PointwiseOp PointwisePass::op_now(std::size_t index) const {
     return index == first_adjust_ ? adjust_op(adjusted_) : ops_[index];
 }
-
-// Checks images and states against the shapes of the plan.
-template <MemorySpace space>
-void PointwisePass::validate_images(View<const std::uint8_t, space> in, View<std::uint8_t, space> out,
-                                    std::span<const View<std::uint8_t, space>> states) const {
-    validate(in, shapes_.front(), "the pass's image");
-    validate(out, shapes_.back(), "the pass's result");
-    std::size_t state = 0;
-    for (std::size_t index = 0; index < ops_.size(); ++index) {
-        if (!ops_[index].needs_previous) continue;
-        if (state == states.size()) fail(ErrorCode::internal, "state {} of the pass has no buffer", state);
-        validate(states[state++], shapes_[index], "the pass's previous image");
-    }
-}
-
-template void PointwisePass::validate_images(DeviceView<const std::uint8_t>, DeviceView<std::uint8_t>,
-                                             std::span<const DeviceView<std::uint8_t>>) const;
 
 std::array<PointwiseOp, PointwisePass::max_ops> PointwisePass::ops_now() const {
     std::array<PointwiseOp, max_ops> ops;
@@ -112,12 +97,16 @@ std::array<PointwiseOp, PointwisePass::max_ops> PointwisePass::ops_now() const {
 }
 
 // In each block, a comparing operation reads the state before its own input overwrites it.
-void PointwisePass::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out,
-                        std::span<const HostView<std::uint8_t>> states, bool first) const {
-    validate_images(in, out, states);
+void PointwisePass::run(const FilterImages<MemorySpace::host>& images) {
+    const auto in = images.in;
+    const auto out = images.out;
+    validate(in, shapes_.front(), "the pass's image");
+    validate(out, shapes_.back(), "the pass's result");
     const auto ops = ops_now();  // one setting for the whole batch
-    const bool dense = in.dense() && out.dense() &&
-                       std::all_of(states.begin(), states.end(), [](const auto& state) { return state.dense(); });
+    const bool dense = in.dense() && out.dense(), first = !has_previous_;
+    std::array<HostView<std::uint8_t>, max_states> states;
+    for (std::size_t index = 0; index < states_.size(); ++index)
+        states[index] = states_[index].view<MemorySpace::host>();
     // Takes a block of pixels through all operations. Intermediate values alternate between two buffers.
     const auto run_block = [&](const PixelRun& block) {
         // Values between two operations, in alternating buffers.
@@ -138,9 +127,17 @@ void PointwisePass::run(HostView<const std::uint8_t> in, HostView<std::uint8_t> 
         for (std::int64_t begin = 0; begin < run.pixels; begin += stretch_px)
             run_block({run.row, run.first + begin, std::min(stretch_px, run.pixels - begin)});
     });
+    has_previous_ = true;
 }
 
-bool PointwisePass::goes_by_rows() const {
+void PointwisePass::run(const FilterImages<MemorySpace::device>& images) {
+    if constexpr (cuda::compiled)
+        run_on_device(images);
+    else
+        fail(ErrorCode::internal, "a device image in a build without CUDA");
+}
+
+bool PointwisePass::works_by_rows() const {
     return executor_->backend() == Backend::cpu && shapes_.front().frames == 1 &&
            std::none_of(ops_.begin(), ops_.end(), [](const auto& op) { return op.needs_previous; });
 }

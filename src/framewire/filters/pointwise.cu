@@ -103,27 +103,29 @@ int PointwisePass::number_on_device(std::string_view filter) {
 }
 
 // Copies operations, states and settings into the kernel's arguments.
-void PointwisePass::run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out,
-                        std::span<const DeviceView<std::uint8_t>> states, bool first) const {
-    validate_images(in, out, states);
-    const bool dense = in.dense() && out.dense() &&
-                       std::all_of(states.begin(), states.end(), [](const auto& state) { return state.dense(); });
+void PointwisePass::run_on_device(const FilterImages<MemorySpace::device>& images) {
+    const auto in = images.in;
+    const auto out = images.out;
+    validate(in, shapes_.front(), "the pass's image");
+    validate(out, shapes_.back(), "the pass's result");
+    const bool dense = in.dense() && out.dense();
     Pass pass{};
     pass.count = static_cast<int>(ops_.size());
-    pass.first = first;
-    pass.has_states = !states.empty();
+    pass.first = !has_previous_;
+    pass.has_states = !states_.empty();
     pass.heatmap_table = heatmap_table_.as<Pixel>();
     for (std::size_t index = 0; index < ops_.size(); ++index) {
         const auto op = op_now(index);
         pass.ops[index] = Op::of(device_numbers_[index], op);
         pass.has_heatmap = pass.has_heatmap || op.filter == "heatmap";
     }
-    for (std::size_t index = 0; index < states.size() && index < max_states; ++index)
-        pass.states[index] = image_of(states[index], dense);
+    for (std::size_t index = 0; index < states_.size() && index < max_states; ++index)
+        pass.states[index] = image_of(states_[index].view<MemorySpace::device>(), dense);
     for_each_launch(shapes_.front(), dense, [&](const Rows& rows, dim3 grid) {
         cuda::Launch(executor_->stream(), grid, threads_per_block)(pass_kernel, rows, image_of(in, dense),
                                                                    image_of(out, dense), pass);
     });
+    has_previous_ = true;
 }
 
 }  // namespace framewire

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/filters/filter.hpp"
 
@@ -7,7 +8,6 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -16,11 +16,11 @@ namespace framewire {
 /// Adjacent pointwise filters of a chain fused into one pass: each pixel is read once, goes through all filters and is
 /// written once. The result equals that of running the filters one by one.
 ///
-/// A filter that needs the previous frame needs its own input from that frame. The caller keeps this input as a state
-/// image; the pass compares with it and updates it.
+/// A filter that needs the previous frame needs its own input from that frame. The pass keeps this input as a state
+/// image, which it updates while it compares with it; FilterImages::previous is not used.
 ///
-/// `in`, `out` and states are frames x height x width, with any strides and alignment. They must not overlap.
-class PointwisePass final : public RowFilter {
+/// Images are frames x height x width, with any strides and alignment. They must not overlap.
+class PointwisePass final : public Filter {
 public:
     /// Limits of a pass.
     static constexpr std::size_t max_ops = 8,  ///< maximum number of operations
@@ -31,39 +31,32 @@ public:
     PointwisePass(std::vector<PointwiseOp> ops, const Shape& shape, Executor& executor);
 
     /// Returns the shape of the result.
-    Shape output_shape() const { return shapes_.back(); }
+    Shape output_shape() const override { return shapes_.back(); }
     /// Returns the shapes of the state images, one for each operation that needs the previous frame, in order.
     std::vector<Shape> state_shapes() const;
 
     /// Applies other settings to the first `adjust` from the next run on. May be called from any thread. Returns false
     /// if the pass has no `adjust`. If a setting is not allowed, throws Error{usage} and changes nothing.
-    bool set_adjustment(const Adjustment& adjustment);
+    bool set_adjustment(const Adjustment& adjustment) override;
 
-    /// Returns the statistics of the operation with this index, as its filter would report them after a run: a fixed
-    /// binarize reports the `threshold` of each frame.
-    std::vector<FilterFigure> figures(std::size_t index) const;
+    /// Returns the statistics of the operations, as their filters would report them after a run: a fixed binarize
+    /// reports the `threshold` of each frame.
+    std::vector<FilterFigure> figures() const override;
 
-    /// Runs the pass on one batch and returns when done. If `first` is true, there is no previous frame: each frame is
-    /// compared with itself, and the content of the states is ignored.
-    void run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out,
-             std::span<const HostView<std::uint8_t>> states, bool first) const;
-    /// Runs the pass on the GPU in one launch, queued on the executor's stream.
-    void run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out,
-             std::span<const DeviceView<std::uint8_t>> states, bool first) const;
+    void run(const FilterImages<MemorySpace::host>& images) override;
+    /// Runs the pass in one launch.
+    void run(const FilterImages<MemorySpace::device>& images) override;
+    bool is_settled() const override { return has_previous_ || states_.empty(); }
 
-    /// Returns true if the pass runs by rows: on the CPU backend, one frame at a time, if no operation needs the
-    /// previous frame.
-    bool goes_by_rows() const;
+    /// Returns true on the CPU backend, one frame at a time, if no operation needs the previous frame.
+    bool works_by_rows() const override;
     void begin_rows() override;
     bool gives_equal_channels() const override;
     std::optional<GrayWeights> gray_needed() const override;
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) override;
 
 private:
-    // Throws Error if images or states do not have the plan's shapes.
-    template <MemorySpace space>
-    void validate_images(View<const std::uint8_t, space> in, View<std::uint8_t, space> out,
-                         std::span<const View<std::uint8_t, space>> states) const;
+    void run_on_device(const FilterImages<MemorySpace::device>& images);
     // Returns one operation, or all of them, with the settings in force.
     PointwiseOp op_now(std::size_t index) const;
     std::array<PointwiseOp, max_ops> ops_now() const;
@@ -81,6 +74,8 @@ private:
     std::size_t first_adjust_;
     std::atomic<AdjustTerms> adjusted_;  // terms of the first adjust that are in force
     Executor* executor_;
+    std::vector<BackendImage> states_;
+    bool has_previous_ = false;         // the states hold the previous frame
     cuda::DeviceBuffer heatmap_table_;  // CUDA only
 };
 

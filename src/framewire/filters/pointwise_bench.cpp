@@ -28,7 +28,6 @@ void bench_joined(Session& session) {
     fill_scene(in.view(), 5);
     struct Runner {
         std::vector<std::unique_ptr<PointwisePass>> passes;
-        std::vector<HostImage> states;
         HostImage between[2] = {HostImage(bench_frame), HostImage(bench_frame)};
         HostImage out{bench_frame};
         int turn = 0;
@@ -37,9 +36,7 @@ void bench_joined(Session& session) {
             auto from = frames_in.view().frames(turn, 1);
             for (std::size_t index = 0; index < passes.size(); ++index) {
                 const auto to = index + 1 == passes.size() ? out.view() : between[index % 2].view();
-                const auto shapes = passes[index]->state_shapes();
-                const auto state = std::array{shapes.empty() ? HostView<std::uint8_t>() : states.back().view()};
-                passes[index]->run(from, to, {state.data(), shapes.size()}, turn == 0);
+                passes[index]->run(FilterImages<MemorySpace::host>{.in = from, .previous = {}, .out = to});
                 from = to;
             }
             turn = (turn + 1) % frames;
@@ -47,7 +44,6 @@ void bench_joined(Session& session) {
 
         void add(std::vector<PointwiseOp> some, Executor& executor) {
             passes.push_back(std::make_unique<PointwisePass>(std::move(some), bench_frame, executor));
-            for (const auto& shape : passes.back()->state_shapes()) states.emplace_back(shape);
         }
     };
     Runner joined, alone;

@@ -79,11 +79,11 @@ public:
     /// Queues the filter on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
-    /// Returns true if the filter can run by rows (see RowFilter): on the CPU, one frame at a time.
-    bool goes_by_rows() const { return executor_->backend() == Backend::cpu && to_.frames == 1; }
-    /// See RowFilter::rows_needed().
+    /// Returns true if the filter can run by rows (see Filter::run_rows()): on the CPU, one frame at a time.
+    bool works_by_rows() const { return executor_->backend() == Backend::cpu && to_.frames == 1; }
+    /// See Filter::rows_needed().
     RowRange rows_needed(const RowRange& made) const;
-    /// See RowFilter::run_rows().
+    /// See Filter::run_rows().
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
 private:

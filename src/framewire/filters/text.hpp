@@ -220,11 +220,11 @@ public:
     /// Queues the filter on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
-    /// Returns true if the filter can run by rows (see RowFilter): on the CPU, one frame at a time.
-    bool goes_by_rows() const { return executor_->backend() == Backend::cpu && shape_.frames == 1; }
+    /// Returns true if the filter can run by rows (see Filter::run_rows()): on the CPU, one frame at a time.
+    bool works_by_rows() const { return executor_->backend() == Backend::cpu && shape_.frames == 1; }
     /// See Filter::changed_area().
     std::optional<ImageArea> changed_area() const;
-    /// See RowFilter::run_rows().
+    /// See Filter::run_rows().
     void run_rows(const ImageRows<const std::uint8_t>& in, const ImageRows<std::uint8_t>& out) const;
 
     /// Returns the positions of the glyphs, for the reference.

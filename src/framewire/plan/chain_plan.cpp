@@ -14,7 +14,7 @@
 //     steps:  [gray+binarize] -> [median] -> [adjust+noise]
 //     images: in -> between_[0] -> between_[1] -> out
 //
-// Once all filters have settled, CUDA runs are recorded as graphs, one per set of images, and replayed from then on.
+// Once all filters have settled, CUDA runs are recorded, and replayed from then on.
 
 namespace framewire {
 namespace {
@@ -40,7 +40,6 @@ ChainPlan::ChainPlan(const Chain& chain, const Shape& frame, Executor& executor,
     validate(original_shape_, "the chain's original");
     plan_steps(chain);
     allocate();
-    if (executor.backend() == Backend::cuda) graphs_.reserve(most_graphs);
 }
 
 // Computes all shapes, then joins pointwise filters and makes the plans.
@@ -72,9 +71,7 @@ void ChainPlan::plan_steps(const Chain& chain) {
         step.input = shapes[begin];
         step.output = shapes[end];
         if (pays) {
-            step.pass = std::make_unique<PointwisePass>(std::move(pass), step.input, *executor_);
-            for (const auto& shape : step.pass->state_shapes()) step.states.emplace_back(shape, *executor_);
-            step.needs_previous = !step.states.empty();
+            step.filter = std::make_unique<PointwisePass>(std::move(pass), step.input, *executor_);
         } else {
             const auto& join = call.filter->original;
             step.filter = naming_place(chain, call, [&] {
@@ -93,7 +90,7 @@ void ChainPlan::allocate() {
     std::array<std::int64_t, 2> largest_bytes{};
     for (std::size_t index = 0; index < steps_.size(); ++index) {
         auto& step = steps_[index];
-        if (step.filter && step.needs_previous) step.previous = BackendImage(step.input, *executor_);
+        if (step.needs_previous) step.previous = BackendImage(step.input, *executor_);
         if (index + 1 < steps_.size())
             largest_bytes[index % 2] = std::max(largest_bytes[index % 2], step.output.bytes());
     }
@@ -104,33 +101,32 @@ void ChainPlan::allocate() {
 
 bool ChainPlan::shows_frame_values() const {
     return std::any_of(steps_.begin(), steps_.end(),
-                       [](const auto& step) { return step.filter && step.filter->shows_frame_values(); });
+                       [](const auto& step) { return step.filter->shows_frame_values(); });
 }
 
 void ChainPlan::set_frame_values(const FrameValues& values) {
-    for (const auto& step : steps_)
-        if (step.filter) step.filter->set_frame_values(values);
+    for (const auto& step : steps_) step.filter->set_frame_values(values);
 }
 
-// A recorded graph contains the settings at the time of recording, so every change of settings invalidates all graphs.
+// What was recorded contains the settings at that time, so every change of settings invalidates it.
 bool ChainPlan::set_adjustment(const Adjustment& adjustment) {
     // The settings apply to the first step that has an `adjust`.
-    const bool taken = std::any_of(steps_.begin(), steps_.end(), [&](const auto& step) {
-        return step.filter ? step.filter->set_adjustment(adjustment) : step.pass->set_adjustment(adjustment);
-    });
+    const bool taken = std::any_of(steps_.begin(), steps_.end(),
+                                   [&](const auto& step) { return step.filter->set_adjustment(adjustment); });
     ++*settings_;
     return taken;
 }
 
-// Filters joined in a pass report their results individually; each step knows the names of its filters.
+// A pass reports the results of its filters one after the other.
 std::vector<ChainFigures> ChainPlan::figures() const {
     std::vector<ChainFigures> all;
     for (const auto& step : steps_) {
         if (!step.has_run) continue;
-        for (std::size_t index = 0; index < step.names.size(); ++index) {
-            // The results of a pass are requested filter by filter.
-            auto figures = step.filter ? step.filter->figures() : step.pass->figures(index);
-            if (!figures.empty()) all.push_back({step.names[index], std::move(figures)});
+        std::optional<std::size_t> last;
+        for (const auto& figure : step.filter->figures()) {
+            if (figure.filter != last) all.push_back({step.names[figure.filter], {}});
+            all.back().figures.push_back(figure);
+            last = figure.filter;
         }
     }
     return all;
@@ -152,51 +148,28 @@ void ChainPlan::run(HostView<const std::uint8_t> in, HostView<const std::uint8_t
     run_in(in, original, out);
 }
 
-// The chain runs without a graph while a filter has not settled yet and while steps are timed.
+// The chain is not recorded while a filter has not settled yet, while steps are timed, or if the caller records.
 void ChainPlan::run(DeviceView<const std::uint8_t> in, DeviceView<const std::uint8_t> original,
                     DeviceView<std::uint8_t> out) {
     executor_->require_space<MemorySpace::device>("a chain");
     validate(in, input_shape_, "the chain's input");
     validate(original, original_shape_, "the chain's original");
     validate(out, output_shape_, "the chain's output");
-    if (!is_settled() || executor_->times_steps()) {
-        graphs_.clear();
-        return run_in(in, original, out);
-    }
-    auto* of_images = graph_of({in.data(),
-                                original.data(),
-                                out.data(),
-                                {in.row_stride_bytes(), in.frame_stride_bytes(), original.row_stride_bytes(),
-                                 original.frame_stride_bytes(), out.row_stride_bytes(), out.frame_stride_bytes()}});
-    if (!of_images) return run_in(in, original, out);
-    if (!of_images->graph) of_images->graph = executor_->record([&] { run_in(in, original, out); });
-    of_images->graph->launch(executor_->stream());
+    if (cuda::is_recording(executor_->stream())) return run_in(in, original, out);
+    const std::uint64_t settings = *settings_;
+    const bool can_record = is_settled() && !executor_->times_steps();
+    if (!can_record || std::exchange(recorded_settings_, settings) != settings) recorded_.clear();
+    if (!can_record) return run_in(in, original, out);
+    PictureAddresses addresses;
+    addresses.add(in);
+    addresses.add(original);
+    addresses.add(out);
+    recorded_.run(*executor_, addresses, [&] { run_in(in, original, out); });
 }
 
-// Returns the entry for these images if they were seen before, else null. New images replace the oldest entry when all
-// entries are in use.
-ChainPlan::ImagesGraph* ChainPlan::graph_of(ImagesGraph images) {
-    if (const std::uint64_t settings = *settings_; settings != graphs_settings_) {
-        graphs_settings_ = settings;
-        graphs_.clear();
-    }
-    if (graphs_.empty()) oldest_graph_ = 0;
-    const auto known = std::ranges::find_if(graphs_, [&](const auto& of) { return of.has_images_of(images); });
-    // Recording at the second use avoids graphs for images that are never used again.
-    if (known != graphs_.end()) return &*known;
-    if (graphs_.size() < most_graphs) {
-        graphs_.push_back(std::move(images));
-    } else {
-        graphs_[oldest_graph_] = std::move(images);
-        oldest_graph_ = (oldest_graph_ + 1) % most_graphs;
-    }
-    return nullptr;
-}
-
-// Returns true once all further runs are alike, so that they can be replayed as a graph.
 bool ChainPlan::is_settled() const {
     return std::all_of(steps_.begin(), steps_.end(), [](const auto& step) {
-        return step.has_previous == step.needs_previous && (!step.filter || step.filter->is_settled());
+        return step.has_previous == step.needs_previous && step.filter->is_settled();
     });
 }
 
@@ -219,20 +192,12 @@ void ChainPlan::run_in(View<const std::uint8_t, space> in, View<const std::uint8
 template <MemorySpace space>
 void ChainPlan::run_step(Step& step, View<const std::uint8_t, space> from, View<const std::uint8_t, space> original,
                          View<std::uint8_t, space> to) {
-    if (step.pass) {
-        std::array<View<std::uint8_t, space>, PointwisePass::max_states> states;
-        for (std::size_t index = 0; index < step.states.size(); ++index)
-            states[index] = step.states[index].view<space>();
-        if constexpr (space == MemorySpace::host || cuda::compiled)
-            step.pass->run(from, to, {states.data(), step.states.size()}, !step.has_previous);
-    } else {
-        const auto previous = step.previous.view<space>();
-        FilterImages<space> images{from, {}, to};
-        if (step.joins_original) images.original = original;
-        if (step.needs_previous) images.previous = step.has_previous ? previous : from;
-        step.filter->run(images);
-        if (step.needs_previous) copy_image(from, previous);
-    }
+    const auto previous = step.previous.view<space>();
+    FilterImages<space> images{from, {}, to};
+    if (step.joins_original) images.original = original;
+    if (step.needs_previous) images.previous = step.has_previous ? previous : from;
+    step.filter->run(images);
+    if (step.needs_previous) copy_image(from, previous);
     step.has_previous = step.needs_previous;
     step.has_run = true;
 }
@@ -244,19 +209,13 @@ std::vector<bool> ChainPlan::joined_filters() const {
     return joined;
 }
 
-RowFilter* ChainPlan::Step::by_rows() const {
-    if (filter) return joins_original ? nullptr : filter->by_rows();
-    return pass->goes_by_rows() ? pass.get() : nullptr;
-}
-
 // Running by rows requires the CPU backend, single frames, and support by every filter.
 std::vector<ChainPlan::RowStep> ChainPlan::by_rows() {
     std::vector<RowStep> steps;
     if (executor_->backend() != Backend::cpu || input_shape_.frames != 1) return steps;
     for (const auto& step : steps_) {
-        auto* filter = step.by_rows();
-        if (!filter) return {};
-        steps.push_back({step.name, filter, step.input, step.output});
+        if (step.joins_original || !step.filter->works_by_rows()) return {};
+        steps.push_back({step.name, step.filter.get(), step.input, step.output});
     }
     // A filter that computes several rows together and collects statistics must see each row only once.
     for (std::size_t index = 0; index < steps.size(); ++index)
@@ -266,7 +225,7 @@ std::vector<ChainPlan::RowStep> ChainPlan::by_rows() {
 
 void ChainPlan::begin_rows() {
     for (auto& step : steps_) {
-        step.by_rows()->begin_rows();
+        step.filter->begin_rows();
         step.has_run = true;
     }
 }

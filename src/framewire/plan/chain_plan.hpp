@@ -3,11 +3,11 @@
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"
-#include "framewire/cuda/stream.hpp"
 #include "framewire/filters/filter.hpp"
 #include "framewire/filters/pointwise.hpp"
 #include "framewire/plan/chain.hpp"
 #include "framewire/plan/frame.hpp"
+#include "framewire/plan/recorded_runs.hpp"
 
 #include <array>
 #include <atomic>
@@ -66,12 +66,12 @@ public:
     /// omitted. Waits for the executor's stream and downloads data, so it must not be called for every frame.
     std::vector<ChainFigures> figures() const;
 
-    /// Maximum number of image pairs for which a graph is kept on a GPU.
-    static constexpr int most_graphs = 16;
+    /// Returns true once all further runs on a GPU queue the same work, so that it can be recorded.
+    bool is_settled() const;
 
-    /// Processes the next frame. Any strides; the images must not overlap. Allocates nothing, except that on a GPU a
-    /// graph is recorded when a pair of images is used for the second time, as the pairs of a frame ring are. Returns
-    /// when done. Throws Error{usage} if a shape differs, Error{internal} for memory of the other backend.
+    /// Processes the next frame. Any strides; the images must not overlap. Allocates nothing, except that on a GPU the
+    /// work is recorded for images that are used again (RecordedRuns). Returns when done. Throws Error{usage} if a
+    /// shape differs, Error{internal} for memory of the other backend.
     void run(HostView<const std::uint8_t> in, HostView<std::uint8_t> out) { run(in, in, out); }
     /// Processes the next frame on the GPU. The work is queued on the executor's stream.
     void run(DeviceView<const std::uint8_t> in, DeviceView<std::uint8_t> out) { run(in, in, out); }
@@ -90,7 +90,7 @@ public:
     /// One filter, or several joined into one pass, that can process rows. Valid as long as the plan.
     struct RowStep {
         std::string name;
-        RowFilter* filter = nullptr;
+        Filter* filter = nullptr;
         Shape input{}, output{};
     };
     /// Returns the steps of the chain if all of them can process rows, which requires the CPU backend and single
@@ -105,36 +105,17 @@ private:
         std::vector<std::string> names;  // names of the filters
         std::string name;                // all names joined
         std::unique_ptr<Filter> filter;
-        std::unique_ptr<PointwisePass> pass;
         Shape input, output;
         bool joins_original = false;
         bool needs_previous = false;
         bool has_previous = false;
         bool has_run = false;
-        BackendImage previous;             // previous image, if the step is a single filter
-        std::vector<BackendImage> states;  // previous images, if the step is a pass
-        RowFilter* by_rows() const;
-    };
-
-    // A CUDA graph and the images with which it was recorded; it is valid for no other images. Recorded when the images
-    // are used for the second time.
-    struct ImagesGraph {
-        const std::uint8_t* in = nullptr;
-        const std::uint8_t* original = nullptr;
-        std::uint8_t* out = nullptr;
-        std::array<std::int64_t, 6> strides_bytes{};
-        std::optional<cuda::Graph> graph{};
-        bool has_images_of(const ImagesGraph& other) const {
-            return in == other.in && original == other.original && out == other.out &&
-                   strides_bytes == other.strides_bytes;
-        }
+        BackendImage previous;  // previous image, if the filter needs one; a pass keeps its own
     };
 
     // Construction: shapes and plans first, then memory.
     void plan_steps(const Chain& chain);
     void allocate();
-    bool is_settled() const;
-    ImagesGraph* graph_of(ImagesGraph images);
     // Running: all steps, then a single step.
     template <MemorySpace space>
     void run_in(View<const std::uint8_t, space> in, View<const std::uint8_t, space> original,
@@ -151,12 +132,11 @@ private:
     std::vector<Step> steps_;
     std::array<BackendBuffer, 2> between_;  // results passed from filter to filter, alternating
 
-    // Number of set_adjustment() calls. A recorded graph contains the settings at the time of recording, so it is
-    // invalid after the next call. On the heap, so that plans can be moved.
+    // Number of set_adjustment() calls. What was recorded contains the settings at that time, so it is invalid after
+    // the next call. On the heap, so that plans can be moved.
     std::unique_ptr<std::atomic<std::uint64_t>> settings_ = std::make_unique<std::atomic<std::uint64_t>>(0);
-    std::uint64_t graphs_settings_ = 0;  // value of *settings_ when graphs_ were recorded
-    std::vector<ImagesGraph> graphs_;
-    std::size_t oldest_graph_ = 0;
+    std::uint64_t recorded_settings_ = 0;  // value of *settings_ when recorded_ was recorded
+    RecordedRuns recorded_;
 };
 
 /// Memory and time that a chain needs, estimated without planning it or allocating anything.

@@ -295,7 +295,8 @@ TEST_P(ChainPlanTest, AlternatingFramesMatchSingleFrames) {
     const auto chain = parse_chain("gaussian=3,adjust=20,heatmap,gray", registry());
     ChainPlan plan(chain, frame, executor());
     OneByOne alone(chain, frame);
-    for (const int slots : {1, 3, ChainPlan::most_graphs, ChainPlan::most_graphs + 3}) {
+    constexpr int recorded = RecordedRuns::most;
+    for (const int slots : {1, 3, recorded, recorded + 3}) {
         std::vector<Frame> in, out;
         for (int slot = 0; slot < slots; ++slot) {
             in.emplace_back(frame, executor());

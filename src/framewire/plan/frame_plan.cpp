@@ -128,13 +128,19 @@ void FramePlan::deliver(const std::optional<YuvInfo>& planes) {
         begin_image(calls, "the output takes images");
         plan_chain(std::move(calls));
     }
-    const bool can_convert = planes && to_image_ && executor_->backend() == Backend::cpu &&
-                             planes->height == result_.shape().height && planes->width == result_.shape().width;
-    if (!can_convert) return;
+    if (!planes || planes->height != result_.shape().height || planes->width != result_.shape().width) return;
+    if (executor_->backend() == Backend::cpu) return plan_strips(*planes);
+    if (empty()) return;  // the frame is not on the GPU
+    to_sink_.emplace(*planes, result_.shape().channels, *executor_);
+    result_ = FrameFormat(*planes);
+}
+
+void FramePlan::plan_strips(const YuvInfo& planes) {
+    if (!to_image_) return;
     if (!chain_) chain_ = std::make_unique<ChainPlan>(Chain(), result_.shape(), *executor_);
-    strips_ = StripPass::of(*chain_, to_image_->picture(), *planes, executor_->pool());
+    strips_ = StripPass::of(*chain_, to_image_->picture(), planes, executor_->pool());
     if (strips_) {
-        result_ = FrameFormat(*planes);
+        result_ = FrameFormat(planes);
         for (const auto& call : calls_)
             strips_name_ += fmt::format("{}{}", strips_name_.empty() ? "" : "+", call.filter->name);
         if (calls_.empty()) strips_name_ = "convert";
@@ -166,8 +172,8 @@ std::vector<PlannedStep> FramePlan::steps() const {
         shape = join ? join->output_shape(call.values, shape, original_.shape())
                      : call.filter->output_shape(call.values, shape);
     }
-    // Images are converted by strips with the filters before, or as a whole by the sink.
-    if (sink_ && !(result_.planes() && !strips_))
+    // Images are converted by strips with the filters before, on the GPU, or by the sink.
+    if (sink_ && (strips_ || to_sink_ || !result_.planes()))
         steps.push_back({"convert",
                          fmt::format("{} to {}", shape.channels == 1 ? "gray" : "BGR", to_string(sink_->format)),
                          strips_ ? "the output takes planes; by strips" : "the output takes planes"});
@@ -185,7 +191,8 @@ void FramePlan::set_frame_values(const FrameValues& values) {
 }
 
 bool FramePlan::set_adjustment(const Adjustment& adjustment) {
-    // The settings apply to the first `adjust`.
+    // The settings apply to the first `adjust`. What was recorded has the old ones.
+    recorded_.clear();
     for (const auto& step : planar_)
         if (step.filter->has_adjustment()) return step.filter->set_adjustment(adjustment);
     return chain_ && chain_->set_adjustment(adjustment);
@@ -212,8 +219,25 @@ void FramePlan::run(const PictureView<const std::uint8_t, MemorySpace::device>& 
                     const PictureView<std::uint8_t, MemorySpace::device>& out) {
     executor_->require_space<MemorySpace::device>("a frame's plan");
     executor_->in_its_space([&]<MemorySpace space>() {
-        if constexpr (space == MemorySpace::device) run_in<space>(in, original, out);
+        if constexpr (space == MemorySpace::device) {
+            const auto work = [&] { run_in<space>(in, original, out); };
+            if (!is_settled() || executor_->times_steps()) {
+                recorded_.clear();
+                return work();
+            }
+            PictureAddresses addresses;
+            addresses.add(in);
+            addresses.add(original);
+            addresses.add(out);
+            recorded_.run(*executor_, addresses, work);
+        }
     });
+}
+
+// After the first run, all memory is there.
+bool FramePlan::is_settled() const {
+    return has_run_ && (!chain_ || chain_->is_settled()) &&
+           std::ranges::all_of(planar_, [](const auto& step) { return step.filter->is_settled(); });
 }
 
 template <MemorySpace space>
@@ -241,14 +265,21 @@ void FramePlan::run_in(PictureView<const std::uint8_t, space> in, PictureView<co
     }
     if constexpr (space == MemorySpace::host)
         if (strips_) return executor_->step(strips_name_, [&] { strips_->run(in.planes, out.planes); });
+    const auto image_out =
+        to_sink_ ? made<space>(filtered_image_, FrameFormat(to_sink_->image_shape()), *executor_).template view<space>()
+                 : out;
     if (to_image_ && in.has_planes()) {
         const auto to =
             chain_ ? made<space>(image_, FrameFormat(to_image_->image_shape()), *executor_).template view<space>().image
-                   : out.image;
+                   : image_out.image;
         executor_->step("convert", [&] { to_image_->run(in.planes, to); });
         in = View<const std::uint8_t, space>(to);
     }
-    if (chain_) chain_->run(in.image, joins_original_ ? original_image<space>(original) : in.image, out.image);
+    if (chain_) chain_->run(in.image, joins_original_ ? original_image<space>(original) : in.image, image_out.image);
+    if (to_sink_) {
+        const View<const std::uint8_t, space> filtered = image_out.image;
+        executor_->step("convert", [&] { to_sink_->run(filtered, out.planes); });
+    }
 }
 
 void FramePlan::copy_picture(const PictureView<const std::uint8_t, MemorySpace::host>& in,

@@ -7,6 +7,7 @@
 #include "framewire/plan/chain.hpp"
 #include "framewire/plan/chain_plan.hpp"
 #include "framewire/plan/planar_filter.hpp"
+#include "framewire/plan/recorded_runs.hpp"
 #include "framewire/plan/strips.hpp"
 #include "framewire/plan/work_picture.hpp"
 
@@ -36,9 +37,9 @@ public:
     FramePlan(const Chain& chain, const FrameFormat& source, Executor& executor,
               const std::optional<FrameFormat>& original = {});
 
-    /// Plans the last conversion. `planes` is the format that the sink takes, or empty for images. If the filters end
-    /// with an image that cannot be converted on its way, results remain images, which the sink converts. Once, before
-    /// the first run.
+    /// Plans the last conversion. `planes` is the format that the sink takes, or empty for images. On the CPU, if the
+    /// filters end with an image that cannot be converted while its rows are in the cache, results remain images, which
+    /// the sink converts. Once, before the first run.
     void deliver(const std::optional<YuvInfo>& planes);
 
     /// Returns the format of the pictures that run() takes. A picture may also be an image in BGR.
@@ -46,7 +47,7 @@ public:
     /// Returns the format of the results.
     const FrameFormat& result() const { return result_; }
     /// Returns true if the chain has no filter, and the result has the source's format.
-    bool empty() const { return planar_.empty() && !to_image_ && !chain_ && !strips_; }
+    bool empty() const { return planar_.empty() && !to_image_ && !chain_ && !strips_ && !to_sink_; }
     /// Returns true if run() should get planes: if the first step uses them, or converts them on a GPU. Otherwise the
     /// first step converts them on the CPU, and images may be passed just as well.
     bool begins_on_planes() const {
@@ -71,7 +72,8 @@ public:
     void run(const PictureView<const std::uint8_t, MemorySpace::host>& in,
              const PictureView<const std::uint8_t, MemorySpace::host>& original,
              const PictureView<std::uint8_t, MemorySpace::host>& out);
-    /// Processes the next frame on the GPU. The work is queued on the executor's stream.
+    /// Processes the next frame on the GPU. The work is queued on the executor's stream. It is recorded for pictures in
+    /// memory that is used again (RecordedRuns).
     void run(const PictureView<const std::uint8_t, MemorySpace::device>& in,
              const PictureView<const std::uint8_t, MemorySpace::device>& original,
              const PictureView<std::uint8_t, MemorySpace::device>& out);
@@ -90,6 +92,8 @@ private:
     void begin_image(std::vector<FilterCall>& calls, std::string reason);
     void add_planar(std::string name, std::unique_ptr<PlanarFilter> filter, const std::optional<FilterCall>& call);
     void plan_chain(std::vector<FilterCall> calls);
+    void plan_strips(const YuvInfo& planes);
+    bool is_settled() const;
     template <MemorySpace space>
     void run_in(PictureView<const std::uint8_t, space> in, PictureView<const std::uint8_t, space> original,
                 const PictureView<std::uint8_t, space>& out);
@@ -108,19 +112,23 @@ private:
 
     std::vector<PlanarStep> planar_;
     std::optional<YuvToImage> to_image_;
-    std::optional<YuvInfo> sink_;       // planes that the sink takes
-    std::string image_reason_;          // why the picture is converted to an image
-    std::vector<FilterCall> calls_;     // filters of the chain of images
-    std::unique_ptr<ChainPlan> chain_;  // filters of images; null if there are none
-    std::optional<StripPass> strips_;   // instead of to_image_ and chain_
-    std::string strips_name_;           // names of the filters of strips_, for times
+    std::optional<YuvInfo> sink_;        // planes that the sink takes
+    std::string image_reason_;           // why the picture is converted to an image
+    std::vector<FilterCall> calls_;      // filters of the chain of images
+    std::unique_ptr<ChainPlan> chain_;   // filters of images; null if there are none
+    std::optional<StripPass> strips_;    // instead of to_image_ and chain_
+    std::string strips_name_;            // names of the filters of strips_, for times
+    std::optional<ImageToYuv> to_sink_;  // on a GPU
 
     // Memory, allocated when it is first needed.
     WorkPicture arrived_;         // planes of a picture that arrived as an image
     WorkPicture image_;           // what to_image_ writes
+    WorkPicture filtered_image_;  // what to_sink_ converts
     WorkPicture original_image_;  // the original, if the chain of images needs it
     std::optional<ImageToYuv> to_arrived_;
     std::optional<YuvToImage> original_to_image_;
+
+    RecordedRuns recorded_;
 };
 
 }  // namespace framewire

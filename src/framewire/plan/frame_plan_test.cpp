@@ -69,36 +69,42 @@ std::optional<std::string> difference(Picture& have, Picture& want) {
     return {};
 }
 
-// Runs plans in the memory of a backend, from pictures on the host to pictures on the host.
+// Runs plans in the memory of a backend, from pictures on the host to pictures on the host. Like a frame ring, it uses
+// the memory of its slots in turn.
 class Runner {
 public:
-    Runner(const Chain& chain, const FrameFormat& source, const std::optional<YuvInfo>& sink, Executor& executor)
-        : executor_(executor), plan_(chain, source, executor), planes_(executor) {
+    Runner(const Chain& chain, const FrameFormat& source, const std::optional<YuvInfo>& sink, Executor& executor,
+           int slots = 1)
+        : executor_(executor), plan_(chain, source, executor) {
         plan_.deliver(sink);
+        for (; slots > 0; --slots) {
+            slots_.push_back({FramePlanes(executor), {}, {}});
+            if (!source.planes()) slots_.back().image = Frame(source.shape(), executor);
+            if (!plan_.result().planes()) slots_.back().result = Frame(plan_.result().shape(), executor);
+        }
     }
     FramePlan& plan() { return plan_; }
 
     Picture run(Picture& source) {
         Picture result(plan_.result());
+        auto& [planes, image, to_image] = slots_[turn_++ % slots_.size()];
         executor_.in_its_space([&]<MemorySpace space>() {
             PictureView<const std::uint8_t, space> in;
-            Frame image, to_image;
             if (const auto view = source.view(); view.has_planes()) {
-                in = planes_.template source<space>(view.planes);
+                in = planes.template source<space>(view.planes);
             } else {
-                image = Frame(source.format().shape(), executor_);
+                if (image.empty()) image = Frame(source.format().shape(), executor_);
                 copy(view.image, image.fill_on_host());
                 image.upload();
                 in = View<const std::uint8_t, space>(image.template in<space>());
             }
             if (const auto& info = plan_.result().planes()) {
-                plan_.run(in, in, PictureView<std::uint8_t, space>(planes_.template result<space>(*info)));
-                const auto made = planes_.download();
-                planes_.wait();
+                plan_.run(in, in, PictureView<std::uint8_t, space>(planes.template result<space>(*info)));
+                const auto made = planes.download();
+                planes.wait();
                 for (int plane = 0; plane < info->planes(); ++plane)
                     copy(image_of_plane(made->view(), plane), image_of_plane(result.view().planes, plane));
             } else {
-                to_image = Frame(plan_.result().shape(), executor_);
                 plan_.run(in, in, PictureView<std::uint8_t, space>(to_image.template in<space>()));
                 to_image.download();
                 to_image.wait();
@@ -110,8 +116,14 @@ public:
 
 private:
     Executor& executor_;
+    struct Slot {
+        FramePlanes planes;
+        Frame image, result;
+    };
+
     FramePlan plan_;
-    FramePlanes planes_;
+    std::vector<Slot> slots_;
+    std::size_t turn_ = 0;
 };
 
 // One filter after another, each with a plan of its own, on whole pictures: what a chain means.
@@ -244,6 +256,47 @@ TEST_P(FramePlans, TakeImagesInsteadOfPlanes) {
         auto have = runner.run(image), want = runner.run(planes);
         EXPECT_EQ(difference(have, want), std::nullopt);
     }
+}
+
+// On a GPU, frames are replayed from what was recorded for the slots of a ring, of which there may be more than graphs.
+// Settings change on the way.
+TEST_P(FramePlans, StayTheSameForManyFrames) {
+    constexpr int frames = 60, change = 40;
+    std::mt19937 random(7);
+    const FrameFormat planes(YuvInfo{yuv_420, codings[0], siting_left, 1, 40, 66}), image(Shape{1, 40, 66, 3});
+    for (const auto* text :
+         {"gaussian=5", "gaussian=5,median=3", "adjust=brightness=20,gaussian=3", "gray,binarize=fixed",
+          "mosaic=7,adjust=10", "scale=iw/2:ih/2,heatmap", "noise,flip", "gaussian=3,compare"})
+        for (const auto& source : {planes, image})
+            for (const bool to_planes : {true, false})
+                for (const int slots : {3, static_cast<int>(RecordedRuns::most) + 3}) {
+                    SCOPED_TRACE(
+                        fmt::format("{} of {}, planes {}, {} slots", text, to_string(source), to_planes, slots));
+                    const auto chain = parse_chain(text);
+                    auto& executor = this->executor(2);
+                    Executor one(BackendChoice::cpu, 1);
+                    const auto shape = FramePlan(chain, source, one).result().shape();
+                    std::optional<YuvInfo> sink;
+                    if (to_planes) sink = YuvInfo{yuv_420, codings[0], siting_left, 1, shape.height, shape.width};
+                    Runner runner(chain, source, sink, executor, slots);
+                    Runner alone(chain, source, runner.plan().result().planes(), one);
+                    for (int frame = 0; frame < frames; ++frame) {
+                        if (frame == change) {
+                            const Adjustment settings{.brightness = -30};
+                            ASSERT_EQ(runner.plan().set_adjustment(settings), alone.plan().set_adjustment(settings));
+                        }
+                        Picture picture(source);
+                        picture.fill_with_noise(random);
+                        auto have = runner.run(picture), want = alone.run(picture);
+                        if (have.format().planes() && !want.format().planes()) {
+                            Picture converted(have.format());
+                            ImageToYuv(*have.format().planes(), want.format().shape().channels, one)
+                                .run(want.view().image, converted.view().planes);
+                            want = std::move(converted);
+                        }
+                        ASSERT_EQ(difference(have, want), std::nullopt) << "frame " << frame;
+                    }
+                }
 }
 
 FRAMEWIRE_ON_EVERY_BACKEND(FramePlans);

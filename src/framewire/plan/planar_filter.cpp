@@ -183,6 +183,10 @@ public:
     using Planes = std::array<PlaneWork, 3>;
     PlaneByPlane(const YuvInfo& result, Planes planes) : PlanarFilter(result), planes_(std::move(planes)) {}
 
+    bool is_settled() const override {
+        return std::ranges::all_of(planes_,
+                                   [](const auto& plane) { return !plane.filter() || plane.filter()->is_settled(); });
+    }
     bool only_moves() const override {
         return std::all_of(planes_.begin(), planes_.begin() + result_.planes(),
                            [](const auto& plane) { return plane.only_moves(); });
@@ -296,8 +300,7 @@ public:
         const auto area = *filter_->changed_area();
         if (area.empty()) return;
         const auto drawn = drawn_.planes<MemorySpace::host>();
-        auto* filter = filter_->by_rows();
-        filter->begin_rows();
+        filter_->begin_rows();
         // Even rows, because two rows of 4:2:0 are converted together.
         const int begin = area.rows.begin / 2 * 2, end = std::min((area.rows.end + 1) / 2 * 2, image_shape_.height);
         const auto row_bytes = image_shape_.row_bytes();
@@ -310,8 +313,8 @@ public:
                     const auto needed = to_planes_.rows_needed(made);
                     HostImage rows({1, needed.count(), image_shape_.width, 3}), drawn_rows(rows.shape());
                     to_image_.run_rows(from, ImageRows<std::uint8_t>(rows.view(), needed.begin));
-                    filter->run_rows(ImageRows<std::uint8_t>(rows.view(), needed.begin),
-                                     ImageRows<std::uint8_t>(drawn_rows.view(), needed.begin));
+                    filter_->run_rows(ImageRows<std::uint8_t>(rows.view(), needed.begin),
+                                      ImageRows<std::uint8_t>(drawn_rows.view(), needed.begin));
                     to_planes_.run_rows(ImageRows<std::uint8_t>(drawn_rows.view(), needed.begin), made, drawn);
                 }
             });
@@ -334,6 +337,8 @@ public:
         });
     }
 
+    // The area that is drawn, and so converted, follows the values.
+    bool is_settled() const override { return !shows_frame_values() && filter_->is_settled(); }
     std::vector<FilterFigure> figures() const override { return filter_->figures(); }
     void set_frame_values(const FrameValues& values) override { filter_->set_frame_values(values); }
     bool shows_frame_values() const override { return filter_->shows_frame_values(); }

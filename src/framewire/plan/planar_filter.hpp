@@ -37,6 +37,8 @@ public:
 
     /// Returns the description of the results.
     const YuvInfo& result() const { return result_; }
+    /// See Filter::is_settled().
+    virtual bool is_settled() const { return true; }
     /// Returns true if samples are only moved, so that nothing is lost by it.
     virtual bool only_moves() const { return false; }
 
