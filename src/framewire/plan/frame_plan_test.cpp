@@ -3,12 +3,15 @@
 #include "framewire/core/error.hpp"
 #include "framewire/plan/frame.hpp"
 #include "kit/filter_check.hpp"
+#include "kit/host_chain.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <random>
@@ -126,27 +129,45 @@ private:
     std::size_t turn_ = 0;
 };
 
-// One filter after another, each with a plan of its own, on whole pictures: what a chain means.
-Picture one_by_one(const Chain& chain, Picture& source, const std::optional<YuvInfo>& sink) {
-    Executor executor(BackendChoice::cpu, 1);
-    auto now = std::make_unique<Picture>(source.format());
-    for (std::size_t part = 0; part < source.parts().size(); ++part)
-        copy(HostView<const std::uint8_t>(source.parts()[part]), now->parts()[part]);
-    for (const auto& call : chain.calls) {
-        FramePlan plan({chain.text, {call}}, now->format(), executor, source.format());
-        Picture next(plan.result());
-        plan.run(now->view(), source.view(), next.view());
-        now = std::make_unique<Picture>(std::move(next));
-    }
-    if (sink && !now->format().planes()) {
-        Picture converted{FrameFormat(*sink)};
-        ImageToYuv(*sink, now->format().shape().channels, executor).run(now->view().image, converted.view().planes);
-        return converted;
-    }
-    Runner last({chain.text, {}}, now->format(), sink, executor);
-    if (last.plan().empty() && last.plan().result() == now->format()) return std::move(*now);
-    return last.run(*now);
+// Converts an image to the planes that a sink takes, if it takes planes.
+Picture delivered(Picture picture, const std::optional<YuvInfo>& sink, Executor& executor) {
+    if (!sink || picture.format().planes()) return picture;
+    Picture converted{FrameFormat(*sink)};
+    ImageToYuv(*sink, picture.format().shape().channels, executor).run(picture.view().image, converted.view().planes);
+    return converted;
 }
+
+// Runs the filters of a chain one after another, each with its own plan, on whole pictures. This defines what a chain
+// means. Plans keep previous frames, so one object processes one stream.
+class OneByOne {
+public:
+    OneByOne(const Chain& chain, const FrameFormat& source) : result_(source) {
+        for (const auto& call : chain.calls) {
+            plans_.emplace_back(Chain{chain.text, {call}}, result_, executor_, source);
+            result_ = plans_.back().result();
+        }
+    }
+
+    Picture run(Picture& source, const std::optional<YuvInfo>& sink) {
+        Picture now(source.format());
+        for (std::size_t part = 0; part < source.parts().size(); ++part)
+            copy(HostView<const std::uint8_t>(source.parts()[part]), now.parts()[part]);
+        for (auto& plan : plans_) {
+            Picture next(plan.result());
+            plan.run(now.view(), source.view(), next.view());
+            now = std::move(next);
+        }
+        if (!result_.planes()) return delivered(std::move(now), sink, executor_);
+        Runner last({}, result_, sink, executor_);
+        if (last.plan().empty() && last.plan().result() == result_) return now;
+        return last.run(now);
+    }
+
+private:
+    Executor executor_{BackendChoice::cpu, 1};
+    FrameFormat result_;
+    std::vector<FramePlan> plans_;
+};
 
 constexpr std::string_view filters[] = {"gaussian=5",
                                         "gaussian=9:border=zero",
@@ -172,15 +193,22 @@ constexpr std::string_view filters[] = {"gaussian=5",
                                         "compare=below",
                                         "compare=split",
                                         "noise",
+                                        "noise=30:mode=overlay",
                                         "heatmap",
+                                        "deinterlace",
+                                        "boxes=pixelate=8:background=first:blur=1:min-area=9",
+                                        "boxes=background='mean:0.4':blur=3:min-area=9",
+                                        "boxes=min-area=9",
                                         "dilate=3",
                                         "convolve=sharpen"};
 
-std::string random_chain(std::mt19937& random) {
+std::vector<std::string_view> random_filters(std::mt19937& random) {
     std::vector<std::string_view> chain;
     for (auto count = 1 + random() % 4; count > 0; --count) chain.push_back(filters[random() % std::size(filters)]);
-    return fmt::format("{}", fmt::join(chain, ","));
+    return chain;
 }
+
+std::string chain_of(const std::vector<std::string_view>& names) { return fmt::format("{}", fmt::join(names, ",")); }
 
 FrameFormat random_source(std::mt19937& random) {
     const int height = 24 + static_cast<int>(random() % 60), width = 24 + static_cast<int>(random() % 90);
@@ -190,6 +218,19 @@ FrameFormat random_source(std::mt19937& random) {
     if (choice == 1) return FrameFormat(Shape{1, height, width, 3});
     return FrameFormat(YuvInfo{formats[random() % std::size(formats)], codings[random() % std::size(codings)],
                                sitings[random() % std::size(sitings)], 1, height, width});
+}
+
+// Makes the next frame of a stream: often only some rows change, as for a static camera.
+void change(Picture& picture, std::mt19937& random) {
+    for (const auto& part : picture.parts()) {
+        const int height = part.shape().height;
+        const bool all = random() % 3 == 0;
+        const int begin = all ? 0 : static_cast<int>(random() % static_cast<unsigned>(height));
+        const int end = all ? height : std::min(height, begin + 1 + static_cast<int>(random() % 16));
+        for (int y = begin; y < end; ++y)
+            for (int x = 0; x < part.shape().row_bytes(); ++x)
+                part.row(0, y)[x] = static_cast<std::uint8_t>(random() >> 24);
+    }
 }
 
 class FramePlans : public kit::BackendTest {
@@ -211,7 +252,7 @@ TEST_P(FramePlans, EqualFiltersOneByOne) {
     std::mt19937 random(static_cast<std::uint32_t>(seed));
     auto& executor = this->executor(1 + static_cast<int>(random() % 3));
     for (int round = 0; round < 300; ++round) {
-        const auto text = random_chain(random);
+        const auto text = chain_of(random_filters(random));
         const auto source = random_source(random);
         SCOPED_TRACE(fmt::format("seed {}, round {}: {} of {}", seed, round, text, to_string(source)));
         const auto chain = parse_chain(text);
@@ -231,13 +272,106 @@ TEST_P(FramePlans, EqualFiltersOneByOne) {
             ASSERT_EQ(error.code(), ErrorCode::usage) << error.what();  // a filter that does not take such an image
             continue;
         }
-        const bool has_memory = text.find("noise") != text.npos || text.find("heatmap") != text.npos;
-        for (int frame = 0; frame < (has_memory ? 1 : 2); ++frame) {
-            Picture picture(source);
-            picture.fill_with_noise(random);
+        OneByOne one_by_one(chain, source);
+        Picture picture(source);
+        picture.fill_with_noise(random);
+        for (int frame = 0; frame < 3; ++frame) {
+            if (frame > 0) change(picture, random);
             auto have = runner->run(picture);
-            auto want = one_by_one(chain, picture, have.format().planes());
-            ASSERT_EQ(difference(have, want), std::nullopt);
+            auto want = one_by_one.run(picture, have.format().planes());
+            ASSERT_EQ(difference(have, want), std::nullopt) << "frame " << frame;
+        }
+    }
+}
+
+// The frames of a batch are independent streams: each one's results are those of its own plans, whatever the backend
+// and the threads.
+TEST_P(FramePlans, BatchesEqualFramesOneByOne) {
+    const auto seed = ::testing::UnitTest::GetInstance()->random_seed();
+    std::mt19937 random(static_cast<std::uint32_t>(seed));
+    for (int round = 0; round < 150; ++round) {
+        auto& executor = this->executor(1 + static_cast<int>(random() % 4));
+        const auto text = chain_of(random_filters(random));
+        const Shape one{1, 24 + static_cast<int>(random() % 60), 24 + static_cast<int>(random() % 90),
+                        random() % 2 ? 3 : 1};
+        if (text.find("boxes") != text.npos) continue;  // takes the frames of a batch as one stream
+        const auto batch = one.with_frames(2 + static_cast<int>(random() % 4));
+        SCOPED_TRACE(fmt::format("seed {}, round {}: {} of {}", seed, round, text, to_string(batch)));
+        const auto chain = parse_chain(text);
+        std::optional<kit::HostChain> together;
+        std::vector<std::unique_ptr<OneByOne>> alone;
+        std::vector<Picture> frames;
+        try {
+            together.emplace(chain, batch, executor);
+            for (int frame = 0; frame < batch.frames; ++frame) {
+                alone.push_back(std::make_unique<OneByOne>(chain, FrameFormat(one)));
+                frames.emplace_back(FrameFormat(one)).fill_with_noise(random);
+            }
+        } catch (const Error& error) {
+            ASSERT_EQ(error.code(), ErrorCode::usage) << error.what();  // a filter that does not take such an image
+            continue;
+        }
+        HostImage in(batch), have(together->output_shape());
+        for (int time = 0; time < 5; ++time) {  // long enough for a GPU to record a graph and to replay it
+            for (int frame = 0; frame < batch.frames; ++frame) {
+                auto& picture = frames[static_cast<std::size_t>(frame)];
+                if (time > 0) change(picture, random);
+                copy(HostView<const std::uint8_t>(picture.view().image), in.view().frames(frame, 1));
+            }
+            together->process(std::as_const(in).view(), have.view());
+            for (int frame = 0; frame < batch.frames; ++frame) {
+                const auto at = static_cast<std::size_t>(frame);
+                auto want = alone[at]->run(frames[at], {});
+                ASSERT_EQ(kit::first_difference(std::as_const(have).view().frames(frame, 1),
+                                                HostView<const std::uint8_t>(want.view().image)),
+                          std::nullopt)
+                    << "time " << time << ", frame " << frame;
+            }
+        }
+    }
+}
+
+// Filters that change nothing may be anywhere in a chain. On planes, a median needs colours, and cells of one pixel
+// interpolate chroma and average it again.
+TEST_P(FramePlans, IdentitiesChangeNothing) {
+    constexpr std::string_view identities[] = {"crop=iw:ih", "flip,flip",   "flip=vertical,flip=vertical",
+                                               "adjust",     "scale=iw:ih", "pad=iw:ih",
+                                               "mean=1",     "gaussian=1",  "median=1",
+                                               "mosaic=1"};
+    constexpr std::size_t on_images_only = 2;  // at the end
+    const auto seed = ::testing::UnitTest::GetInstance()->random_seed();
+    std::mt19937 random(static_cast<std::uint32_t>(seed));
+    auto& executor = this->executor(1 + static_cast<int>(random() % 3));
+    for (int round = 0; round < 200; ++round) {
+        const auto source = random_source(random);
+        auto chain = random_filters(random);
+        const auto text = chain_of(chain);
+        const auto choices = std::size(identities) - (source.planes() ? on_images_only : 0);
+        for (auto count = 1 + random() % 2; count > 0; --count)
+            chain.insert(chain.begin() + static_cast<std::ptrdiff_t>(random() % (chain.size() + 1)),
+                         identities[random() % choices]);
+        const auto with = chain_of(chain);
+        SCOPED_TRACE(
+            fmt::format("seed {}, round {}: {} instead of {}, of {}", seed, round, with, text, to_string(source)));
+        std::optional<YuvInfo> sink;
+        std::unique_ptr<Runner> runner, runner_with;
+        try {
+            const auto shape = FramePlan(parse_chain(text), source, executor).result().shape();
+            if (random() % 2) sink = YuvInfo{yuv_420, codings[0], siting_left, 1, shape.height, shape.width};
+            runner = std::make_unique<Runner>(parse_chain(text), source, sink, executor);
+            runner_with = std::make_unique<Runner>(parse_chain(with), source, sink, executor);
+        } catch (const Error& error) {
+            ASSERT_EQ(error.code(), ErrorCode::usage) << error.what();
+            continue;
+        }
+        Executor host(BackendChoice::cpu, 1);
+        Picture picture(source);
+        picture.fill_with_noise(random);
+        for (int frame = 0; frame < 3; ++frame) {
+            if (frame > 0) change(picture, random);
+            auto have = delivered(runner_with->run(picture), sink, host),
+                 want = delivered(runner->run(picture), sink, host);
+            ASSERT_EQ(difference(have, want), std::nullopt) << "frame " << frame;
         }
     }
 }
