@@ -137,6 +137,7 @@ RateSplit split_at_rate(const Chain& chain) {
                 fail_in_chain(chain.text, call.offset,
                               fmt::format("filter '{}': a chain may change the rate only once", call.filter->name));
             split.rate = call.filter->rate(call.values);
+            split.rate_text = call.text;
             split.before.calls = std::move(split.after.calls);
             split.after.calls.clear();
         } else {

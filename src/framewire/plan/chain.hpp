@@ -58,6 +58,7 @@ Chain parse_chain(std::string_view text, std::span<const FilterInfo> registry = 
 struct RateSplit {
     Chain whole, before, after;
     std::optional<Rational> rate{};
+    std::string rate_text{};  ///< the filter that changes the rate, as written in the chain
 };
 
 /// Splits a chain. Throws Error{usage} if more than one filter changes the rate.

@@ -38,7 +38,8 @@ struct PlannedStep {
 /// one CUDA graph. The result equals that of the filters applied one by one. Not thread-safe, except set_adjustment().
 class ChainPlan {
 public:
-    /// `frame` may be the shape of a batch, whose frames are then independent streams. `original` is the shape of the
+    /// `frame` may be the shape of a batch, whose frames are then independent streams, except for `boxes`, which takes
+    /// them as consecutive frames. `original` is the shape of the
     /// image that filters such as `compare` join to their result; default: `frame`. Keeps a reference to `executor`,
     /// but not to `chain`. Throws Error{usage} with the position in the text of the chain if a filter does not accept
     /// the result of its predecessor.

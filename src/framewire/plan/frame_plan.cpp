@@ -125,7 +125,9 @@ void FramePlan::deliver(const std::optional<YuvInfo>& planes) {
         if (planes && is_planar && same_but_for_siting(have, *planes))
             return add_planar("convert", PlanarFilter::to_siting(planes->siting, have, *executor_), std::nullopt);
         std::vector<FilterCall> calls;
-        begin_image(calls, "the output takes images");
+        begin_image(
+            calls, planes ? fmt::format("the output takes {}, {}", to_string(planes->format), to_string(planes->coding))
+                          : "the output takes images");
         plan_chain(std::move(calls));
     }
     if (!planes || planes->height != result_.shape().height || planes->width != result_.shape().width) return;

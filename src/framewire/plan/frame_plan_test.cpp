@@ -467,6 +467,13 @@ TEST(FramePlan, DescribesItsSteps) {
               "before; median [BGR]; convert [BGR to 4:2:0] the output takes planes; ");
     EXPECT_EQ(plan_of("flip", FrameFormat(info), {}), "convert [4:2:0 to BGR] the output takes images; flip [BGR]; ");
     EXPECT_EQ(plan_of("gaussian=5", FrameFormat(Shape{1, 40, 60, 1}), {}), "gaussian=5 [gray]; ");
+    auto other = info;
+    other.coding = codings[1];
+    EXPECT_EQ(
+        plan_of("mean=3", FrameFormat(info), other),
+        fmt::format("mean=3 [4:2:0]; convert [4:2:0 to BGR] the output takes 4:2:0, {}; convert [BGR to 4:2:0] the "
+                    "output takes planes; by strips; ",
+                    to_string(codings[1])));
 }
 
 }  // namespace

@@ -93,6 +93,9 @@ void FilteredInput::give_unfiltered_pictures() {
 std::vector<PlannedStep> FilteredInput::planned_steps() const {
     const std::lock_guard lock(plan_mutex_);
     auto steps = before_ ? before_->plan.steps() : std::vector<PlannedStep>();
+    if (chain_.rate)
+        steps.push_back({chain_.rate_text, to_string(before_ ? before_->plan.result() : source_format()),
+                         "frames are left out or repeated"});
     std::ranges::move(plan_->steps(), std::back_inserter(steps));
     // The frame is converted for its masks before the plan receives it.
     const auto& planned_for = before_ ? before_->plan.source() : plan_->source();

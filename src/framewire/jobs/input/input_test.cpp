@@ -1,10 +1,12 @@
 #include "framewire/jobs/input/input.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/jobs/explain.hpp"
 #include "framewire/jobs/job_testing_testing.hpp"
 #include "framewire/jobs/run.hpp"
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 namespace framewire::jobs {
@@ -15,6 +17,16 @@ TEST(PublicName, OmitsFoldersUsersAndQueries) {
     EXPECT_EQ(public_name("clip.mkv"), "clip.mkv");
     EXPECT_EQ(public_name("rtsp://me:secret@camera.local/stream?token=1"), "rtsp://camera.local/stream");
     EXPECT_EQ(public_name("http://camera.local/stream"), "http://camera.local/stream");
+}
+
+TEST(Explanations, NameChangesOfTheRate) {
+    RunOptions options;
+    options.job.backend = BackendChoice::cpu;
+    options.input.source = "synth:size=64x48:frames=2";
+    options.input.filters = "gray, fps=5 ,flip";
+    std::vector<std::string> steps;
+    for (const auto& step : explain(options).steps) steps.push_back(step.operation + " [" + step.format + "]");
+    EXPECT_EQ(steps, (std::vector<std::string>{"gray [BGR]", "fps=5 [BGR]", "flip [BGR]"}));
 }
 
 constexpr Shape shape{1, 1, 1, 1};
