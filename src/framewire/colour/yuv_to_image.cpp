@@ -327,19 +327,17 @@ private:
     V16 weights_br_, rounding_;
 };
 
-// Destination of a row of an image: interleaved pixels or planar channels.
+// Destination of a row of an image.
 struct ImageRow {
     std::uint8_t* data;
     int channels;
-    std::int64_t channel_stride = 0;  // 0 if pixels are interleaved
 
-    int pixel_bytes() const { return channel_stride ? 1 : channels; }
-    std::uint8_t* at(int x) const { return data + std::int64_t{x} * pixel_bytes(); }
+    std::uint8_t* at(int x) const { return data + std::int64_t{x} * channels; }
 };
 
-// Kinds of output: interleaved pixels, planar channels, or one number per pixel. Each kind has its own instance of the
-// loops, because code for the other kinds would occupy registers.
-enum class Made { pixels, channels, numbers };
+// Kinds of output: pixels, or one number per pixel. Each kind has its own instance of the loops, because code for the
+// other kind would occupy registers.
+enum class Made { pixels, numbers };
 
 // Converts a segment of `count` pixels whose luma starts at `luma` and whose chroma is in `chroma`. `weights`
 // applies to Made::numbers only.
@@ -351,14 +349,9 @@ void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const
     const auto step = static_cast<int>(hn::Lanes(d8));
     const Pixels pixels(by);
     const Weighted weighted(made == Made::numbers ? *weights : ChannelWeights{});
-    // `stride` is the distance to the next planar channel.
-    const auto convert = [&](const std::uint8_t* from, int x, std::uint8_t* to, std::int64_t stride) HWY_ATTR {
-        const auto put = [&](hn::VFromD<D8> b, hn::VFromD<D8> g, hn::VFromD<D8> r) HWY_ATTR {
-            if constexpr (made != Made::channels) return hn::StoreInterleaved3(b, g, r, d8, to);
-            hn::StoreU(b, d8, to);
-            hn::StoreU(g, d8, to + stride);
-            hn::StoreU(r, d8, to + 2 * stride);
-        };
+    const auto convert = [&](const std::uint8_t* from, int x, std::uint8_t* to) HWY_ATTR {
+        const auto put = [&](hn::VFromD<D8> b, hn::VFromD<D8> g, hn::VFromD<D8> r)
+                             HWY_ATTR { hn::StoreInterleaved3(b, g, r, d8, to); };
         const auto y = load_luma<kind>(from);
         const auto even = pixels.gray(y.even), odd = pixels.gray(y.odd);
         if constexpr (columns == Columns::none) {
@@ -383,14 +376,12 @@ void segment_to_image(const std::uint8_t* luma, Chroma& chroma, int count, const
         }
     };
     int x = 0;
-    for (; x + step <= count; x += step) convert(luma + x * sample_bytes, x, out.at(x), out.channel_stride);
+    for (; x + step <= count; x += step) convert(luma + x * sample_bytes, x, out.at(x));
     if (x < count) {  // loads and stores of a whole vector would cross the end of the row
         HWY_ALIGN std::uint8_t last_luma[2 * HWY_MAX_BYTES] = {}, last_out[3 * HWY_MAX_BYTES];
         std::memcpy(last_luma, luma + x * sample_bytes, static_cast<std::size_t>((count - x) * sample_bytes));
-        convert(last_luma, x, last_out, out.channel_stride ? HWY_MAX_BYTES : 0);
-        const auto bytes = static_cast<std::size_t>((count - x) * out.pixel_bytes());
-        for (int channel = 0; channel < (out.channel_stride ? out.channels : 1); ++channel)
-            std::memcpy(out.at(x) + channel * out.channel_stride, last_out + channel * HWY_MAX_BYTES, bytes);
+        convert(last_luma, x, last_out);
+        std::memcpy(out.at(x), last_out, static_cast<std::size_t>((count - x) * out.channels));
     }
 }
 
@@ -421,7 +412,7 @@ void row_to_image(const HostYuv<const std::uint8_t>& picture, int frame, int y, 
     for (int x = 0; x < info.width; x += segment_px) {
         const int pixels = std::min(segment_px, info.width - x);
         const auto* from = luma + x * info.sample_bytes();
-        const ImageRow to{out.at(x), out.channels, out.channel_stride};
+        const ImageRow to{out.at(x), out.channels};
         if (!coloured) {
             segment_to_image<kind, Columns::none, made>(from, chroma, pixels, by, weights, to);
             continue;
@@ -466,14 +457,6 @@ void yuv_rows_to_image(const HostYuv<const std::uint8_t>& picture, HostView<std:
                 weights, {image.batch_row(row - first), image.shape().channels});
 }
 
-// Converts rows of the first picture to planar channels.
-void yuv_rows_to_channels(const HostYuv<const std::uint8_t>& picture, int channels, const ChannelRows& rows,
-                          const FromYuvCoefficients& by) {
-    const auto convert = row_converter<Made::channels>(picture.info.format);
-    for (int y = rows.range.begin; y < rows.range.end; ++y)
-        convert(picture, 0, y, by, nullptr, {rows.row(y), channels, rows.channel_stride});
-}
-
 }  // namespace framewire::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -484,7 +467,6 @@ HWY_AFTER_NAMESPACE();
 namespace framewire {
 
 HWY_EXPORT(yuv_rows_to_image);
-HWY_EXPORT(yuv_rows_to_channels);
 
 void YuvToImage::run(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image) const {
     validate(picture, picture_, "the YUV picture");
@@ -511,13 +493,6 @@ void YuvToImage::run_rows(const HostYuv<const std::uint8_t>& picture, const Imag
     HWY_DYNAMIC_DISPATCH(yuv_rows_to_image)
     (picture, rows.view, rows.first, from_yuv_coefficients(picture_.coding, picture_.format.bits), &weights,
      rows.range().begin, rows.range().end);
-}
-
-void YuvToImage::run_rows(const HostYuv<const std::uint8_t>& picture, const ChannelRows& rows) const {
-    validate(picture, picture_, "the YUV picture");
-    detail::validate_rows(rows.range, image_shape(), "the planar rows converted from YUV");
-    HWY_DYNAMIC_DISPATCH(yuv_rows_to_channels)
-    (picture, channels_, rows, from_yuv_coefficients(picture_.coding, picture_.format.bits));
 }
 
 }  // namespace framewire

@@ -45,8 +45,6 @@ public:
     /// channels; `rows` have one channel.
     void run_rows(const HostYuv<const std::uint8_t>& picture, const ImageRows<std::uint8_t>& rows,
                   const ChannelWeights& weights) const;
-    /// Converts some rows of the first picture to planar channels, on the calling thread.
-    void run_rows(const HostYuv<const std::uint8_t>& picture, const ChannelRows& rows) const;
 
 private:
     YuvInfo picture_;

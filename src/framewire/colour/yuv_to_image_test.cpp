@@ -234,35 +234,6 @@ TEST(YuvToImage, PartialConversionMatchesTheWholeImage) {
     });
 }
 
-// Planar channels contain the bytes of the interleaved image, and nothing is written between them.
-TEST(YuvToImage, WritesPlanarRows) {
-    kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
-        SCOPED_TRACE(instruction_set);
-        for (const auto format : {yuv_gray, yuv_420, yuv_422, yuv_444, yuv_nv12, yuv_p010})
-            for (const int channels : {3, 1})
-                for (const int width : {1, 203, 1100}) {
-                    const YuvInfo info{format, codings[0], siting_left, 1, 7, width};
-                    SCOPED_TRACE(to_string(info));
-                    GuardedYuv picture(info, {}, Backend::cpu);
-                    picture.fill(kit::Fill::noise, 3);
-                    const YuvToImage to_image(info, channels, kit::executor(Backend::cpu));
-                    HostImage whole(to_image.image_shape()), want({channels, 5, width, 1});
-                    to_image.run(picture.host(), whole.view());
-                    for (int channel = 0; channel < channels; ++channel)
-                        for (int y = 0; y < 5; ++y)
-                            for (int x = 0; x < width; ++x)
-                                want.view().row(channel, y)[x] = whole.view().row(0, y + 1)[x * channels + channel];
-                    kit::GuardedImage rows(want.shape(), {.row_padding_bytes = 5});
-                    const auto view = rows.view();
-                    to_image.run_rows(picture.host(),
-                                      {view.data(), view.frame_stride_bytes(), view.row_stride_bytes(), {1, 6}});
-                    EXPECT_EQ(kit::first_difference(view, want.view()), std::nullopt);
-                    EXPECT_EQ(rows.broken_guard(), std::nullopt);
-                    if (::testing::Test::HasFailure()) return;
-                }
-    });
-}
-
 // The weighted number of each pixel equals the one computed from the converted image.
 TEST(YuvToImage, WeightedRowsMatchTheConvertedImage) {
     kit::for_each_instruction_set(Backend::cpu, [&](const std::string& instruction_set) {
@@ -308,8 +279,6 @@ TEST(YuvToImage, RejectsInvalidRows) {
     EXPECT_THROW(to_image.run_rows(picture, {gray.view(), 0}), Error);
     EXPECT_NO_THROW(to_image.run_rows(picture, {gray.view(), 0}, {1, 1, 1, 0}));
     EXPECT_THROW(to_image.run_rows(picture, {rows.view(), 0}, {1, 1, 1, 0}), Error);
-    EXPECT_NO_THROW(to_image.run_rows(picture, ChannelRows{rows.view().data(), 6, 18, {2, 4}}));
-    EXPECT_THROW(to_image.run_rows(picture, ChannelRows{rows.view().data(), 6, 18, {3, 5}}), Error);
 }
 
 TEST(YuvToImage, RejectsMismatchedShapes) {

@@ -2,7 +2,6 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameter_fields.hpp"
 #include "framewire/core/parameters.hpp"
-#include "framewire/core/rows.hpp"
 #include "framewire/core/simd.hpp"
 #include "framewire/core/text.hpp"
 
@@ -120,7 +119,7 @@ struct ForegroundImages {
 //
 //     frame row -> gray -> Gaussian -> difference from the background -> bits of the mask
 //
-// For whole frames, neither the gray image nor, unless the caller wants it, the blurred image is written to memory.
+// Neither the gray image nor, unless the caller wants it, the blurred image is written to memory.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
@@ -209,6 +208,8 @@ namespace {
 
 HWY_EXPORT(foreground_tile);
 
+bool is_gray(HostView<const std::uint8_t> frames) { return frames.shape().channels == 1; }
+
 // Tiles share no output words: they start at multiples of 32 pixels.
 void run_tiles(const GaussianWeights& weights, int threshold, const ForegroundImages& images, const ThreadPool& pool) {
     for_window_tiles(pool, images.frames.shape(), gaussian_tile_bytes(weights.taps), 8 * weights.taps,
@@ -220,37 +221,14 @@ void run_tiles(const GaussianWeights& weights, int threshold, const ForegroundIm
 }  // namespace
 
 void Foreground::blur(HostView<const std::uint8_t> frames, HostView<std::uint8_t> blurred) const {
-    validate(frames, shape_, "the input of the blur");
+    validate(frames, is_gray(frames) ? gray_shape() : shape_, "the input of the blur");
     validate(blurred, gray_shape(), "the output of the blur");
     run_tiles(weights_, threshold_, {frames, {}, {}, blurred}, executor_->pool());
 }
 
-// Writes the gray rows of one frame into the plan's image, in parallel.
-HostView<const std::uint8_t> Foreground::gray_of(const MakeRows& make) {
-    if (made_gray_.shape().height == 0) fail(ErrorCode::usage, "rows are only accepted for a single frame");
-    const ImageRows<std::uint8_t> all(made_gray_.view());
-    executor_->pool().for_chunks(shape_.height, rows_in_cache(shape_.width),
-                                 [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-                                     make(all.part({static_cast<int>(begin), static_cast<int>(end)}));
-                                 });
-    return std::as_const(made_gray_).view();
-}
-
-void Foreground::blur(const MakeRows& make, HostView<std::uint8_t> blurred) {
-    validate(blurred, gray_shape(), "the output of the blur");
-    run_tiles(weights_, threshold_, {gray_of(make), {}, {}, blurred}, executor_->pool());
-}
-
-void Foreground::run(const MakeRows& make, HostView<const std::uint8_t> background,
-                     HostBitMaskView<std::uint32_t> mask) {
-    validate(background, gray_shape(), "the background");
-    validate(mask, gray_shape(), "the foreground mask");
-    run_tiles(weights_, threshold_, {gray_of(make), background, mask, {}}, executor_->pool());
-}
-
 void Foreground::run(HostView<const std::uint8_t> frames, HostView<const std::uint8_t> background,
                      HostBitMaskView<std::uint32_t> mask, HostView<std::uint8_t> blurred) const {
-    validate(frames, shape_, "the frames");
+    validate(frames, is_gray(frames) ? gray_shape() : shape_, "the frames");
     validate(background, gray_shape().with_frames(background.shape().frames == 1 ? 1 : shape_.frames),
              "the background");
     validate(mask, gray_shape(), "the foreground mask");
@@ -387,10 +365,7 @@ Foreground::Foreground(ForegroundParameters parameters, const Shape& frames, Exe
       gaussian_({.size = parameters.blur, .rounding = GaussianRounding::opencv}, frames.with_channels(1), executor) {
     if (threshold_ < 0 || threshold_ > 255)
         fail(ErrorCode::usage, "the foreground threshold is {}; allowed: 0 to 255", threshold_);
-    if (executor.backend() == Backend::cpu) {
-        if (shape_.frames == 1) made_gray_ = HostImage(gray_shape());
-        return;
-    }
+    if (executor.backend() == Backend::cpu) return;
     if (shape_.channels != 1) device_gray_ = cuda::DeviceImage(gray_shape());
     device_blurred_ = cuda::DeviceImage(gray_shape());
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
-#include "framewire/core/rows.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/buffer.hpp"
@@ -117,37 +116,29 @@ public:
     /// Returns the shape of blurred gray images and of masks.
     Shape gray_shape() const { return shape_.with_channels(1); }
 
-    /// Writes the blurred gray images of a batch of frames, from which backgrounds are made. Runs on the executor's
-    /// threads and returns when done. The images must not overlap.
+    /// Writes the blurred gray images of a batch of frames, from which backgrounds are made. `frames` may already be
+    /// gray, whatever the channels of the plan. Runs on the executor's threads and returns when done. The images must
+    /// not overlap.
     void blur(HostView<const std::uint8_t> frames, HostView<std::uint8_t> blurred) const;
     /// Queues the same operation on the executor's stream.
     void blur(DeviceView<const std::uint8_t> frames, DeviceView<std::uint8_t> blurred);
 
-    /// Blurs one frame whose gray rows `make` writes, each row once, on the executor's threads. Requires the CPU
-    /// backend and batches of one frame.
-    void blur(const MakeRows& make, HostView<std::uint8_t> blurred);
-
-    /// Writes the mask of a batch. `background` is one blurred gray image for the whole batch, or one per frame. If
-    /// `blurred` is not empty, it receives the blurred frames. Runs on the executor's threads and returns when done.
-    /// The images must not overlap.
+    /// Writes the mask of a batch. `frames` may already be gray. `background` is one blurred gray image for the whole
+    /// batch, or one per frame. If `blurred` is not empty, it receives the blurred frames. Runs on the executor's
+    /// threads and returns when done. The images must not overlap.
     void run(HostView<const std::uint8_t> frames, HostView<const std::uint8_t> background,
              HostBitMaskView<std::uint32_t> mask, HostView<std::uint8_t> blurred = {}) const;
-    /// Writes the mask of one frame whose gray rows `make` writes, under the conditions of blur().
-    void run(const MakeRows& make, HostView<const std::uint8_t> background, HostBitMaskView<std::uint32_t> mask);
     /// Queues the same operation on the executor's stream.
     void run(DeviceView<const std::uint8_t> frames, DeviceView<const std::uint8_t> background,
              DeviceBitMaskView<std::uint32_t> mask, DeviceView<std::uint8_t> blurred = {});
 
 private:
-    HostView<const std::uint8_t> gray_of(const MakeRows& make);
-
     int threshold_;
     Shape shape_;
     GaussianWeights weights_;
     Executor* executor_;
     Gray gray_;
     Gaussian gaussian_;
-    HostImage made_gray_;                             // CPU, batches of one frame: gray rows written by a MakeRows
     cuda::DeviceImage device_gray_, device_blurred_;  // CUDA: results of one step for the next
 };
 

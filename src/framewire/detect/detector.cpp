@@ -17,7 +17,6 @@
 #include <array>
 #include <cstdlib>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -90,27 +89,18 @@ struct MotionDetector::State {
                                executor_);
     }
 
-    // Returns the first frame of a batch.
     template <MemorySpace space>
-    static View<const std::uint8_t, space> first_of(const View<const std::uint8_t, space>& frames) {
-        return frames.frames(0, 1);
-    }
-    // Rows are always those of a single frame.
-    static const MakeRows& first_of(const MakeRows& make) { return make; }
-
-    // Finds the foreground. `frames` is a view of a batch, or a function that writes the rows of one frame.
-    template <MemorySpace space, class Frames>
-    void find_foreground(const Frames& frames) {
-        const auto mask = foreground_mask.view<space>();
-        if constexpr (!std::is_same_v<Frames, MakeRows>)
-            if (mixture) return mixture->run(frames, mask);
-        if constexpr (!std::is_same_v<Frames, MakeChannelRows>) find_difference<space>(frames);
+    void find_foreground(const View<const std::uint8_t, space>& frames) {
+        if (mixture)
+            mixture->run(frames, foreground_mask.view<space>());
+        else
+            find_difference<space>(frames);
     }
 
     // Finds differences from the background. With a running mean each frame has its own background; otherwise all
     // frames share one picture.
-    template <MemorySpace space, class Frames>
-    void find_difference(const Frames& frames) {
+    template <MemorySpace space>
+    void find_difference(const View<const std::uint8_t, space>& frames) {
         const auto mask = foreground_mask.view<space>();
         if (mean) {
             foreground->blur(frames, blurred.view<space>());
@@ -118,7 +108,7 @@ struct MotionDetector::State {
             return difference->run(std::as_const(blurred).view<space>(), std::as_const(backgrounds).view<space>(),
                                    mask);
         }
-        if (!has_background) first_frame->blur(first_of(frames), background.view<space>());
+        if (!has_background) first_frame->blur(frames.frames(0, 1), background.view<space>());
         has_background = true;
         foreground->run(frames, std::as_const(background).view<space>(), mask);
     }
@@ -129,18 +119,14 @@ struct MotionDetector::State {
         background_due -= without_background;
     }
 
+    // Runs the chain in steps that are reported to the executor: foreground, morphology, labelling.
     template <MemorySpace space>
     void run(View<const std::uint8_t, space> frames, const ComponentLists<space>& into) {
-        framewire::validate(frames, shape, "the detector's input");
-        run_on<space>([&] { find_foreground<space>(frames); }, into);
-    }
-
-    // Runs the chain in steps that are reported to the executor: foreground, morphology, labelling.
-    template <MemorySpace space, class FindForeground>
-    void run_on(FindForeground&& find, const ComponentLists<space>& into) {
+        const bool is_gray = space == MemorySpace::host && !mixture && frames.shape().channels == 1;
+        framewire::validate(frames, is_gray ? shape.with_channels(1) : shape, "the detector's input");
         count(shape.frames);
         executor->step("foreground", [&] {
-            find();
+            find_foreground<space>(frames);
             if (region) region->apply(foreground_mask.view<space>());
         });
         if (cleans())
@@ -246,28 +232,7 @@ void MotionDetector::run(DeviceView<const std::uint8_t> frames, const ComponentL
     if constexpr (cuda::compiled) state_->run(frames, objects);
 }
 
-void MotionDetector::run(const MakeRows& make, const ComponentLists<MemorySpace::host>& objects) {
-    run_rows(make, true, objects);
-}
-
-void MotionDetector::run(const MakeChannelRows& make, const ComponentLists<MemorySpace::host>& objects) {
-    run_rows(make, false, objects);
-}
-
-// Runs on rows. The detector accepts either gray rows or rows with channels, depending on its background.
-template <class Rows>
-void MotionDetector::run_rows(const Rows& rows, bool gray, const ComponentLists<MemorySpace::host>& objects) {
-    if (!goes_by_rows()) fail(ErrorCode::usage, "this detector takes whole frames, not rows");
-    if (gray != rows_are_gray()) fail(ErrorCode::usage, "the rows have the wrong number of channels for this detector");
-    auto& state = *state_;
-    state.run_on<MemorySpace::host>([&] { state.find_foreground<MemorySpace::host>(rows); }, objects);
-}
-
-bool MotionDetector::goes_by_rows() const {
-    return state_->executor->backend() == Backend::cpu && state_->shape.frames == 1;
-}
-
-bool MotionDetector::rows_are_gray() const { return !state_->mixture; }
+bool MotionDetector::needs_only_gray() const { return !state_->mixture; }
 
 template <MemorySpace space>
 ComponentLists<space> MotionDetector::objects() const {

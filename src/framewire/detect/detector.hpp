@@ -1,7 +1,6 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
-#include "framewire/core/rows.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/detect/background.hpp"
 #include "framewire/detect/box_overlay.hpp"
@@ -99,7 +98,8 @@ public:
     /// Forgets the background: the next run starts from nothing. A picture that was set stays.
     void reset();
 
-    /// Processes the next batch, which may have any strides, and returns when done. Allocates nothing.
+    /// Processes the next batch, which may have any strides, and returns when done. Allocates nothing. If
+    /// needs_only_gray() is true, `frames` may already be gray, as computed by the filter `gray` (weighted).
     void run(HostView<const std::uint8_t> frames);
     /// Queues the same operation on the executor's stream.
     void run(DeviceView<const std::uint8_t> frames);
@@ -109,17 +109,8 @@ public:
     /// Queues the same operation on the executor's stream.
     void run(DeviceView<const std::uint8_t> frames, const ComponentLists<MemorySpace::device>& objects);
 
-    /// Processes one frame whose rows `make` writes on the executor's threads, each row once, or twice if the frame
-    /// becomes the background. Requires goes_by_rows() and rows_are_gray(); the rows have one channel.
-    void run(const MakeRows& make, const ComponentLists<MemorySpace::host>& objects);
-    /// Processes one frame whose rows are not gray but have the frames' channels in planar order. Requires
-    /// goes_by_rows() and not rows_are_gray().
-    void run(const MakeChannelRows& make, const ComponentLists<MemorySpace::host>& objects);
-    /// Returns true if the detector accepts rows: on the CPU, with batches of one frame.
-    bool goes_by_rows() const;
-    /// Returns true if rows passed to run() must be gray, as computed by the filter `gray` (weighted). All
-    /// backgrounds but a mixture require gray rows.
-    bool rows_are_gray() const;
+    /// Returns true if the detector reads only the gray values of frames. All backgrounds but a mixture do.
+    bool needs_only_gray() const;
 
     /// Returns lists for the objects of one run.
     DetectedObjects make_objects() const;
@@ -149,9 +140,6 @@ public:
     bool has_background() const;
 
 private:
-    template <class Rows>
-    void run_rows(const Rows& rows, bool gray, const ComponentLists<MemorySpace::host>& objects);
-
     struct State;
     std::unique_ptr<State> state_;
 };

@@ -288,8 +288,11 @@ TEST(Detector, RejectsInvalidArguments) {
     EXPECT_THROW(MotionDetector({}, {1, 20, 30, 2}, executor), Error);
 
     MotionDetector detector(report_chain, shape, executor);
-    HostImage other({1, 20, 31, 3});
+    HostImage other({1, 20, 31, 3}), gray(shape.with_channels(1));
     EXPECT_THROW(detector.run(std::as_const(other).view()), Error);
+    EXPECT_NO_THROW(detector.run(std::as_const(gray).view()));
+    EXPECT_THROW(MotionDetector({}, shape, executor).run(std::as_const(gray).view()), Error)
+        << "a mixture needs colours";
     EXPECT_THROW(detector.set_background(std::as_const(other).view()), Error) << "this detector uses the first frame";
     DetectorParameters with_picture;
     with_picture.background = BackgroundImage{"room.png"};

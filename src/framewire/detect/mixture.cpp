@@ -1,6 +1,7 @@
 #include "framewire/detect/mixture.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameter_fields.hpp"
+#include "framewire/core/rows.hpp"
 #include "framewire/core/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -332,36 +333,22 @@ namespace framewire {
 HWY_EXPORT(update_row);
 HWY_EXPORT(split_three);
 
-// Separates the channels of BGR rows; gray rows are only copied.
-void split_channels(const std::uint8_t* row, int width, int channels, const ChannelRows& rows, int y) {
-    if (channels == 3)
-        HWY_DYNAMIC_DISPATCH(split_three)(row, width, rows.row(y), rows.channel_stride);
-    else
-        std::copy_n(row, width, rows.row(y));
-}
-
-// Lays out planar rows in the memory of a strip.
-ChannelRows MixtureBackground::rows_in(const ImageRows<std::uint8_t>& strip) const {
-    const auto stride = std::int64_t{layout_.row_blocks} * MixtureLayout::block_px;
-    return {strip.view.data(), stride, stride * layout_.channels, strip.range()};
-}
-
-RowStrips MixtureBackground::make_strips() const {
-    const int row_bytes = layout_.row_blocks * MixtureLayout::block_px * layout_.channels;
-    return {{1, shape_.height, row_bytes, 1}, executor_->pool(), rows_in_cache(shape_.width)};
-}
-
-// Pixels to the right of the image are set to 0 so that whole blocks can be read.
-void MixtureBackground::update_row(std::uint64_t seen, const ChannelRows& rows, int y, std::uint32_t* foreground,
+// The model is updated with planar pixels, of which whole blocks can be read: those to the right of the image are 0.
+void MixtureBackground::update_row(std::uint64_t seen, const std::uint8_t* row, int y, std::uint32_t* foreground,
                                    std::uint32_t* shadows, int row_words) {
-    const auto padding = static_cast<std::size_t>(rows.channel_stride - shape_.width);
+    const auto stride = std::int64_t{layout_.row_blocks} * MixtureLayout::block_px;
+    alignas(64) std::uint8_t planar[3 * (max_side_px + MixtureLayout::block_px)];
+    if (shape_.channels == 3)
+        HWY_DYNAMIC_DISPATCH(split_three)(row, shape_.width, planar, stride);
+    else
+        std::copy_n(row, shape_.width, planar);
     for (int channel = 0; channel < shape_.channels; ++channel)
-        std::fill_n(rows.row(y, channel) + shape_.width, padding, std::uint8_t{0});
+        std::fill(planar + channel * stride + shape_.width, planar + (channel + 1) * stride, std::uint8_t{0});
     HWY_DYNAMIC_DISPATCH(update_row)
     (terms_, seen, layout_,
      {model_.as<std::uint16_t>(), kinds_.data(), compared_.data(), means_.data(), reaches_.as<std::uint16_t>(),
       nearest_.data()},
-     y, rows.row(y), rows.channel_stride, shape_.width, foreground, shadows);
+     y, planar, stride, shape_.width, foreground, shadows);
     // Rows of masks are multiples of four words.
     const auto unused_words = static_cast<std::size_t>(row_words - layout_.row_blocks);
     std::fill_n(foreground + layout_.row_blocks, unused_words, 0u);
@@ -374,28 +361,15 @@ void MixtureBackground::run(HostView<const std::uint8_t> frames, HostBitMaskView
     const auto count = frames.shape().frames;
     auto& seen = clock_.as<MixtureClock>()->frames_seen;
     // Processes all frames for one row before the next row, while the row's model is in the core's cache.
-    strips_.for_strips([&](const ImageRows<std::uint8_t>& strip) {
-        const auto rows = rows_in(strip);
-        for (int y = rows.range.begin; y < rows.range.end; ++y)
-            for (int frame = 0; frame < count; ++frame) {
-                split_channels(frames.row(frame, y), shape_.width, shape_.channels, rows, y);
-                update_row(seen + static_cast<std::uint64_t>(frame), rows, y, foreground.row(frame, y),
-                           shadows.data() ? shadows.row(frame, y) : nullptr, foreground.row_words());
-            }
-    });
+    executor_->pool().for_chunks(
+        shape_.height, rows_in_cache(shape_.width), [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+            for (auto y = static_cast<int>(begin); y < end; ++y)
+                for (int frame = 0; frame < count; ++frame)
+                    update_row(seen + static_cast<std::uint64_t>(frame), frames.row(frame, y), y,
+                               foreground.row(frame, y), shadows.data() ? shadows.row(frame, y) : nullptr,
+                               foreground.row_words());
+        });
     seen += static_cast<std::uint64_t>(count);
-}
-
-void MixtureBackground::run(const MakeChannelRows& make, HostBitMaskView<std::uint32_t> foreground) {
-    validate(foreground, shape_.with_channels(1), "the mixture's foreground mask");
-    auto& seen = clock_.as<MixtureClock>()->frames_seen;
-    strips_.for_strips([&](const ImageRows<std::uint8_t>& strip) {
-        const auto rows = rows_in(strip);
-        make(rows);
-        for (int y = rows.range.begin; y < rows.range.end; ++y)
-            update_row(seen, rows, y, foreground.row(0, y), nullptr, foreground.row_words());
-    });
-    ++seen;
 }
 
 }  // namespace framewire
@@ -520,7 +494,6 @@ MixtureBackground::MixtureBackground(const MixtureParameters& parameters, const 
             compared_.resize(blocks);
             nearest_.resize(blocks);
         }
-        strips_ = make_strips();
     }
     reset();
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
-#include "framewire/core/rows.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"
@@ -218,8 +217,6 @@ public:
     /// the executor's threads and returns when done.
     void run(HostView<const std::uint8_t> frames, HostBitMaskView<std::uint32_t> foreground,
              HostBitMaskView<std::uint32_t> shadows = {});
-    /// Processes one frame whose rows `make` writes, each exactly once, on the executor's threads. CPU backend only.
-    void run(const MakeChannelRows& make, HostBitMaskView<std::uint32_t> foreground);
     /// Queues the same operation on the executor's stream in one launch, which a CUDA graph may record and replay.
     void run(DeviceView<const std::uint8_t> frames, DeviceBitMaskView<std::uint32_t> foreground,
              DeviceBitMaskView<std::uint32_t> shadows = {});
@@ -241,10 +238,8 @@ private:
         if (shadows.data()) validate(shadows, shape.with_channels(1), "the mixture's mask of shadows");
     }
 
-    // CPU: memory for rows in planar order, their layout in a strip, and the update of one row.
-    RowStrips make_strips() const;
-    ChannelRows rows_in(const ImageRows<std::uint8_t>& strip) const;
-    void update_row(std::uint64_t seen, const ChannelRows& rows, int y, std::uint32_t* foreground,
+    // CPU: updates row `y` for one frame, whose pixels are `row`.
+    void update_row(std::uint64_t seen, const std::uint8_t* row, int y, std::uint32_t* foreground,
                     std::uint32_t* shadows, int row_words);
 
     Shape shape_;  // shape of one frame
@@ -255,12 +250,7 @@ private:
     // CPU only: data of blocks that is kept between frames (MixtureBlocks).
     std::vector<std::uint8_t> kinds_, compared_, nearest_;
     HostBuffer means_, reaches_;
-    RowStrips strips_;     // CPU only: rows with planar channels
     BackendBuffer clock_;  // a MixtureClock; on CUDA a replayed graph continues its count
 };
-
-/// Writes row `y`, `width` pixels of 1 or 3 `channels`, to `rows` in planar order, on the calling thread. `row` and
-/// `rows` must not overlap.
-void split_channels(const std::uint8_t* row, int width, int channels, const ChannelRows& rows, int y);
 
 }  // namespace framewire

@@ -215,20 +215,6 @@ void count_gray_groups(HostView<const std::uint8_t> image, int begin, int end, s
     groups.sum(out);
 }
 
-void count_gray_groups(const MakeRows& make, int width, const RowRange& rows, std::uint8_t* gray,
-                       std::int64_t gray_row_stride_bytes, Histogram& out) {
-    // Rows per call of `make`, about piece_px pixels.
-    const auto each = static_cast<int>(piece_px / width + 1);
-    GroupHistogram groups;
-    for (int y = rows.begin; y < rows.end; y += each) {
-        const int count = std::min(each, rows.end - y);
-        auto* const first = gray + (y - rows.begin) * gray_row_stride_bytes;
-        make({{first, {1, count, width, 1}, gray_row_stride_bytes, count * gray_row_stride_bytes}, y});
-        for (int row = 0; row < count; ++row) groups.add(first + row * gray_row_stride_bytes, width);
-    }
-    groups.sum(out);
-}
-
 }  // namespace framewire
 
 #endif

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
-#include "framewire/core/rows.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/filters/filter.hpp"
@@ -94,9 +93,6 @@ void count_gray(HostView<const std::uint8_t> image, int begin, int end, std::uin
 /// value. A group's count is stored at its first value; only one pixel of the highest group is counted at the largest
 /// value itself, which marks that value. Such histograms may be added up.
 void count_gray_groups(HostView<const std::uint8_t> image, int begin, int end, std::uint8_t* gray,
-                       std::int64_t gray_row_stride_bytes, Histogram& out);
-/// Does the same for gray rows of `width` pixels that `make` writes to `gray`, a few rows at a time.
-void count_gray_groups(const MakeRows& make, int width, const RowRange& rows, std::uint8_t* gray,
                        std::int64_t gray_row_stride_bytes, Histogram& out);
 
 // Otsu's threshold (Otsu 1979) exactly as OpenCV computes it: the first threshold with the largest between-class

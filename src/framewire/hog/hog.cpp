@@ -1,9 +1,9 @@
 #include "framewire/hog/hog.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameter_fields.hpp"
-#include "framewire/core/rows.hpp"
 #include "framewire/core/simd.hpp"
 #include "framewire/filters/binarize.hpp"
+#include "framewire/filters/gray.hpp"
 #include "framewire/hog/near_levels.hpp"
 #include "framewire/hog/spread.hpp"
 
@@ -490,45 +490,21 @@ void Hog::for_bands(Body&& body) const {
     });
 }
 
-// Converts BGR frames to gray and counts their levels in one pass; reads gray frames in place.
+// Counts the gray levels of the frames and converts BGR frames to gray in the same pass. Gray frames are read in place.
 void Hog::run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::host> out) {
-    validate(frames, shape_, "hog's image");
+    const bool is_gray = frames.shape().channels == 1;
+    validate(frames, is_gray ? shape_.with_channels(1) : shape_, "hog's image");
     check(out.shape());
-    count_bands([&](int frame, const RowRange& rows, Histogram& counts) {
-        count_gray_groups(frames.frames(frame, 1), rows.begin, rows.end, gray_row(frame, rows.begin), row_stride_bytes_,
-                          counts);
-    });
-    // Gray frames need no copy before the gamma is applied.
-    const bool own_gray = shape_.channels == 1;
-    describe([&](int frame, int y) { return own_gray ? frames.row(frame, y) : gray_row(frame, y); }, out);
+    if (!count_near(frames)) count_levels(frames);
+    describe([&](int frame, int y) { return is_gray ? frames.row(frame, y) : gray_row(frame, y); }, out);
 }
 
-// The first frame needs a full histogram. For later frames, pixels are first counted only around the levels of the
-// previous frame, which is faster. If the levels have moved too far, the gray image is counted again.
-void Hog::run(const MakeRows& make, HogView<float, MemorySpace::host> out) {
-    if (!goes_by_rows()) fail(ErrorCode::usage, "this HOG plan processes whole images, not rows");
-    check(out.shape());
-    if (!has_levels_) {
-        count_bands([&](int, const RowRange& rows, Histogram& counts) {
-            count_gray_groups(make, shape_.width, rows, gray_row(0, rows.begin), row_stride_bytes_, counts);
-        });
-    } else if (!count_near(make)) {
-        const HostView<const std::uint8_t> gray(gray_row(0, 0), shape_.with_channels(1), row_stride_bytes_,
-                                                row_stride_bytes_ * shape_.height);
-        count_bands([&](int, const RowRange& rows, Histogram& counts) {
-            count_gray_groups(gray, rows.begin, rows.end, nullptr, 0, counts);
-        });
-    }
-    describe([&](int frame, int y) { return gray_row(frame, y); }, out);
-}
-
-// Calls count(frame, rows, histogram), which fills the histogram of a band and writes its gray rows, for each band.
-// Then adds up the histograms of each frame and sets the frame's gamma.
-template <class Count>
-void Hog::count_bands(Count&& count) {
+// Counts the levels of each band, adds up the histograms of each frame and sets the frame's gamma.
+void Hog::count_levels(HostView<const std::uint8_t> frames) {
     auto* histograms = counts_.as<Histogram>();
     for_bands([&](std::int64_t band, int frame, int begin, int end) {
-        count(frame, RowRange{begin, end}, histograms[band]);
+        count_gray_groups(frames.frames(frame, 1), begin, end, gray_row(frame, begin), row_stride_bytes_,
+                          histograms[band]);
     });
     executor_->pool().for_chunks(shape_.frames, 1, [&](std::int64_t frame, std::int64_t, std::int64_t) {
         auto& sum = histograms[frame * bands_];
@@ -539,21 +515,22 @@ void Hog::count_bands(Count&& count) {
     });
 }
 
-// Counts one frame and sets its gamma if its levels are near those of the previous frame. Otherwise only writes the
-// gray rows and returns false.
-bool Hog::count_near(const MakeRows& make) {
+// Counts pixels only around the levels of the previous frame, which is faster than a histogram, and sets the gamma.
+// Returns false if there was no previous frame or if the levels have moved too far; then every pixel must be counted.
+bool Hog::count_near(HostView<const std::uint8_t> frame) {
+    if (!has_levels_) return false;
     const HogNearLevels near(*levels_);
     auto* const counts = counts_.as<HogNearCounts>();
-    // Rows are counted right after they were written, while they are in a core's cache.
-    const int rows_each = rows_in_cache(shape_.width);
+    const int channels = frame.shape().channels;
     for_bands([&](std::int64_t band, int, int begin, int end) {
         counts[band] = {};
-        for (int y = begin; y < end; y += rows_each) {
-            const int count = std::min(rows_each, end - y);
-            const HostView<std::uint8_t> rows(gray_row(0, y), {1, count, shape_.width, 1}, row_stride_bytes_,
-                                              row_stride_bytes_ * count);
-            make({rows, y});
-            for (int row = 0; row < count; ++row) near.count(rows.row(0, row), shape_.width, counts[band]);
+        for (int y = begin; y < end; ++y) {
+            const auto* gray = frame.row(0, y);
+            if (channels != 1) {
+                gray_span(GrayMethod::weighted, gray, channels, shape_.width, 1, gray_row(0, y));
+                gray = gray_row(0, y);
+            }
+            near.count(gray, shape_.width, counts[band]);
         }
     });
     for (int band = 1; band < bands_; ++band) counts[0].add(counts[band]);
@@ -563,11 +540,10 @@ bool Hog::count_near(const MakeRows& make) {
     return found.has_value();
 }
 
-// Stores the gamma table of a frame and, if rows are accepted, the levels for the next frame.
+// Stores the gamma table of a frame and, if frames come singly, the levels for the next frame.
 void Hog::set_levels(std::int64_t frame, const HogLevels& levels) {
     const auto table = hog_gamma_table(levels);
     std::copy(table.begin(), table.end(), tables_.data() + frame * 256);
-    // If rows are not accepted, every frame is counted completely.
     if (!levels_) return;
     *levels_ = levels;
     has_levels_ = true;
@@ -702,14 +678,10 @@ Hog::Hog(const HogParameters& parameters, const Shape& frames, Executor& executo
     const auto count = static_cast<std::size_t>(frames.frames);
     const auto band_bytes = on_cpu ? sizeof(Histogram) : sizeof(HogBandCounts);
     gray_ = BackendBuffer(static_cast<std::size_t>(row_stride_bytes_ * frames.rows()), executor);
-    if (goes_by_rows()) levels_ = std::make_shared<HogLevels>();
+    if (on_cpu && frames.frames == 1) levels_ = std::make_shared<HogLevels>();
     counts_ = BackendBuffer(count * static_cast<std::size_t>(bands_) * band_bytes, executor);
     tables_ = BackendBuffer(count * 256, executor);
     if (parameters.norm != HogNorm::none) cells_ = BackendBuffer(cells_shape_.bytes() + hog_vector_bytes, executor);
-}
-
-bool Hog::goes_by_rows() const {
-    return executor_->backend() == Backend::cpu && shape_.frames == 1 && shape_.channels == 3;
 }
 
 void Hog::check(const HogShape& out) const {

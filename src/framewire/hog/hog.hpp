@@ -2,7 +2,6 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/parameters.hpp"
-#include "framewire/core/rows.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"
@@ -126,13 +125,9 @@ public:
     /// Returns the shape of the descriptors.
     const HogShape& output_shape() const { return output_shape_; }
 
-    /// Runs on the executor's threads and returns when done. Throws Error{usage} if a shape does not match.
+    /// Runs on the executor's threads and returns when done. `frames` may already be gray, as computed by the filter
+    /// `gray` (weighted). Throws Error{usage} if a shape does not match.
     void run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::host> out);
-    /// Runs on one frame whose gray rows `make` writes, each once, on the executor's threads. The rows must be those of
-    /// the filter `gray` (weighted). Throws Error{usage} unless goes_by_rows().
-    void run(const MakeRows& make, HogView<float, MemorySpace::host> out);
-    /// Returns true if run() needs each image row only once: BGR on the CPU, in batches of one frame.
-    bool goes_by_rows() const;
     /// Queues a run on the executor's stream. Throws Error{usage} if a shape does not match.
     void run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace::device> out);
 
@@ -143,9 +138,8 @@ private:
     std::uint8_t* gray_row(int frame, std::int64_t y) const;
     template <class Body>
     void for_bands(Body&& body) const;
-    template <class Count>
-    void count_bands(Count&& count);
-    bool count_near(const MakeRows& make);
+    void count_levels(HostView<const std::uint8_t> frames);
+    bool count_near(HostView<const std::uint8_t> frame);
     void set_levels(std::int64_t frame, const HogLevels& levels);
     template <class GrayAt>
     void describe(GrayAt&& gray_at, HogView<float, MemorySpace::host> out);
@@ -158,7 +152,7 @@ private:
     int bands_ = 1;                      // number of bands of a frame whose levels are counted separately
     BackendBuffer gray_, counts_, tables_, cells_;
     std::shared_ptr<const HogSpread> spread_;  // only with central gradients
-    std::shared_ptr<HogLevels> levels_;        // levels of the previous frame, if rows are accepted
+    std::shared_ptr<HogLevels> levels_;        // levels of the previous frame; null unless frames come singly to a CPU
     bool has_levels_ = false;
 };
 

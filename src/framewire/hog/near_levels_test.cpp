@@ -1,5 +1,4 @@
 #include "framewire/hog/near_levels.hpp"
-#include "framewire/core/rows.hpp"
 #include "framewire/filters/binarize.hpp"
 #include "framewire/hog/hog.hpp"
 #include "kit/filter_check.hpp"
@@ -8,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 namespace framewire {
@@ -60,26 +58,32 @@ TEST(NearLevels, MatchTheHistogramOrAreEmpty) {
     });
 }
 
-// The levels that a plan keeps from the previous frame must not change any bit of the next descriptors.
+// The levels that a plan keeps from the previous frame must not change any bit of the next descriptors, whether frames
+// are BGR or already gray.
 TEST(NearLevels, DoNotChangeDescriptors) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 90, 200, 3};
-    Hog hog({}, shape, executor);
-    const auto describe = [&](Hog& plan, const HostImage& gray) {
+    const auto describe = [&](Hog& plan, HostView<const std::uint8_t> image) {
         std::vector<float> out(static_cast<std::size_t>(plan.output_shape().count()));
-        const MakeRows make = [&](const ImageRows<std::uint8_t>& rows) {
-            for (int y = rows.range().begin; y < rows.range().end; ++y)
-                std::memcpy(rows.row(y), gray.view().row(0, y), static_cast<std::size_t>(shape.width));
-        };
-        plan.run(make, HogView<float, MemorySpace::host>(out.data(), plan.output_shape()));
+        plan.run(image, HogView<float, MemorySpace::host>(out.data(), plan.output_shape()));
         return out;
     };
+    Hog from_gray({}, shape, executor), from_bgr({}, shape, executor), of_gray({}, shape.with_channels(1), executor);
     std::uint64_t seed = 0;
     for (const auto& [darkest, range] :
          {std::pair(0, 256), {2, 250}, {0, 30}, {0, 32}, {200, 56}, {0, 1}, {255, 1}, {254, 2}, {10, 200}}) {
+        SCOPED_TRACE(darkest * 1000 + range);
         const auto gray = gray_image(shape.with_channels(1), darkest, range, ++seed);
-        Hog fresh({}, shape, executor);
-        EXPECT_EQ(describe(hog, gray), describe(fresh, gray)) << "from " << darkest << ", " << range << " values";
+        HostImage bgr(shape);
+        for (std::int64_t at = 0; at < shape.frame_bytes(); ++at) bgr.view().data()[at] = gray.view().data()[at / 3];
+        // In the second round the levels are known.
+        for (int round = 0; round < 2; ++round) {
+            Hog fresh({}, shape, executor);
+            const auto want = describe(fresh, bgr.view());
+            EXPECT_EQ(describe(from_bgr, bgr.view()), want);
+            EXPECT_EQ(describe(from_gray, gray.view()), want);
+            EXPECT_EQ(describe(of_gray, gray.view()), want);
+        }
     }
 }
 

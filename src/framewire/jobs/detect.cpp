@@ -81,7 +81,7 @@ DetectJob::State::State(const DetectOptions& options)
       output(options.output, job.sink_options().file_options()) {
     const auto& shape = job.input().shape();
     if (masks.wanted()) mask = HostImage(shape.with_channels(1));
-    if (detector->goes_by_rows() && !annotated.wanted() && options.steps.folder.empty())
+    if (detector->takes_planes() && !annotated.wanted() && options.steps.folder.empty())
         job.input().give_unfiltered_pictures();
     if (labels.wanted()) imager.emplace(options.detector.parameters.connectivity, shape, options.job.threads);
     if (!options.steps.folder.empty())

@@ -117,7 +117,7 @@ DescribeJob::State::State(const DescribeOptions& asked)
              job.input().info().frames != 1 || is_folder(options.input.source), job.sink_options().file_options()) {
     result.shape = hog.output_shape();
     auto& input = job.input();
-    if (hog.goes_by_rows() && options.steps_folder.empty()) input.give_unfiltered_pictures();
+    if (hog.takes_planes() && options.steps_folder.empty()) input.give_unfiltered_pictures();
     // Frames of a live source arrive one at a time, so several threads finish a frame sooner if they share it.
     if (input.backend() == Backend::cpu && !input.info().live && input.info().frames != 1)
         side_by_side.emplace(options.hog, input.shape(),

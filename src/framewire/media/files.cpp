@@ -131,22 +131,6 @@ bool InputFile::go_to(std::int64_t position_bytes) {
     return true;
 }
 
-std::size_t InputFile::read_at(std::int64_t position_bytes, void* data, std::size_t bytes) const {
-    const auto got =
-        read_from(descriptor_, position_bytes, static_cast<unsigned char*>(data), static_cast<std::int64_t>(bytes));
-    if (got.error != 0) fail(ErrorCode::source_lost, "cannot read {}: {}", name_, std::strerror(got.error));
-    return static_cast<std::size_t>(got.bytes);
-}
-
-bool InputFile::skip(std::int64_t bytes) {
-    const auto behind_bytes = position_bytes() + bytes;
-    struct stat status {};
-    if (!has_places_ || ::fstat(descriptor_, &status) != 0 || status.st_size < behind_bytes) return false;
-    position_bytes_ = behind_bytes;
-    begin_ = end_ = 0;
-    return true;
-}
-
 int InputFile::get() {
     if (begin_ == end_) {
         begin_ = 0;

@@ -11,7 +11,7 @@
 namespace framewire {
 
 /// Reads bytes from a file, a pipe or standard input. A read from a pipe waits for as long as the pipe has a writer; a
-/// stop request ends the wait. Use an object from one thread, except read_at().
+/// stop request ends the wait. Not thread-safe.
 class InputFile {
 public:
     /// Opens `path`, or standard input for "-". Throws Error{no_input}.
@@ -27,18 +27,10 @@ public:
     /// Returns the next byte, or -1 at the end.
     int get();
 
-    /// Returns true if the file supports read_at() and go_to(): a regular file that is not standard input.
-    bool has_places() const { return has_places_; }
-    /// Reads `bytes` bytes at a position, on the calling thread; returns the number of bytes read. Callable from any
-    /// thread, concurrently with all other members. Throws Error{source_lost} if reading fails.
-    std::size_t read_at(std::int64_t position_bytes, void* data, std::size_t bytes) const;
-    /// Skips bytes without reading them. Returns false and changes nothing if the file has fewer bytes left.
-    bool skip(std::int64_t bytes);
-
-    /// Returns the position of the next byte, for files with has_places().
+    /// Returns the position of the next byte in a file that supports go_to().
     std::int64_t position_bytes() const { return position_bytes_ - static_cast<std::int64_t>(end_ - begin_); }
     /// Continues reading at another position. Returns false and changes nothing if the position is outside the file or
-    /// the file has no positions (has_places()).
+    /// the file is not a regular one, or is standard input.
     bool go_to(std::int64_t position_bytes);
 
     /// Returns true if a stop was requested.

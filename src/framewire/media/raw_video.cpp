@@ -554,8 +554,7 @@ SourceKind y4m_source() {
 
 }  // namespace framewire
 
-// Reads and writes frames without a header. Because every row is at a known position of the file, read_own() of a
-// regular file delivers a RawPicture instead of bytes, and the filters read its rows in parallel.
+// Reads and writes frames without a header.
 
 namespace framewire {
 namespace {
@@ -566,100 +565,38 @@ namespace {
     fail(ErrorCode::source_lost, "{}: truncated in frame {}: it has {} of {} bytes", source, frame, got_bytes, bytes);
 }
 
-// Native frame that is still in its file: rows are read when filters need them.
-class RawPicture final : public NativeFrame {
-public:
-    RawPicture(std::shared_ptr<const InputFile> file, std::int64_t position_bytes, std::int64_t index,
-               const SourceInfo& info)
-        : file_(std::move(file)),
-          position_bytes_(position_bytes),
-          index_(index),
-          source_(info.name),
-          shape_(info.shape) {}
-
-    void to_image(HostView<std::uint8_t> image) const override {
-        validate(image, shape_, "the image to read into");
-        const ImageRows<std::uint8_t> all(image);
-        media_threads().for_chunks(shape_.height, rows_at_once(),
-                                   [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-                                       read(all.part({static_cast<int>(begin), static_cast<int>(end)}));
-                                   });
-    }
-
-    MakeRows rows() const override {
-        return [this](const ImageRows<std::uint8_t>& rows) { read(rows); };
-    }
-
-private:
-    // Returns the number of rows per task when a frame is read in parallel, about 128 KiB.
-    std::int64_t rows_at_once() const { return std::max<std::int64_t>(1, (128 << 10) / shape_.row_bytes()); }
-
-    // Reads the rows of a view, in one call if they are contiguous.
-    void read(const ImageRows<std::uint8_t>& rows) const {
-        if (rows.view.dense_rows()) return read(rows.first, rows.view.shape().height, rows.view.data());
-        for (int y = rows.range().begin; y < rows.range().end; ++y) read(y, 1, rows.row(y));
-    }
-
-    void read(int first, int count, std::uint8_t* to) const {
-        const auto before = first * shape_.row_bytes(), wanted = count * shape_.row_bytes();
-        const auto got = file_->read_at(position_bytes_ + before, to, static_cast<std::size_t>(wanted));
-        if (got < static_cast<std::size_t>(wanted))
-            fail_cut_off(source_, index_, before + static_cast<std::int64_t>(got), shape_.bytes());
-    }
-
-    std::shared_ptr<const InputFile> file_;
-    std::int64_t position_bytes_, index_;
-    std::string source_;
-    Shape shape_;
-};
-
-// Source of frames without a header.
 // Source of frames without a header. The frame count is known only if the file consists of whole frames.
 class RawSource final : public Source {
 public:
     RawSource(const std::string& path, SourceInfo info, const SourceOptions& options)
-        : file_(std::make_shared<InputFile>(path, options.stop)), info_(std::move(info)) {
-        if (const auto length = file_->length_bytes(); length >= 0 && length % info_.shape.bytes() == 0)
+        : file_(path, options.stop), info_(std::move(info)) {
+        if (const auto length = file_.length_bytes(); length >= 0 && length % info_.shape.bytes() == 0)
             info_.frames = length / info_.shape.bytes();
-        info_.has_rows = file_->has_places();
     }
 
     const SourceInfo& info() const override { return info_; }
 
     bool read(HostView<std::uint8_t> image, FrameTime& time) override {
         validate(image, info_.shape, "the image to read into");
-        own_.reset();
         const auto& shape = info_.shape;
         const auto row_bytes = static_cast<std::size_t>(shape.row_bytes());
         std::size_t got = 0;
         if (image.dense_rows()) {
-            got = file_->read(image.data(), static_cast<std::size_t>(shape.bytes()));
+            got = file_.read(image.data(), static_cast<std::size_t>(shape.bytes()));
         } else {
-            for (int y = 0; y < shape.height; ++y) got += file_->read(image.row(0, y), row_bytes);
+            for (int y = 0; y < shape.height; ++y) got += file_.read(image.row(0, y), row_bytes);
         }
-        if (file_->stopped() || got == 0) return false;
+        if (file_.stopped() || got == 0) return false;
         if (got < static_cast<std::size_t>(shape.bytes()))
             fail_cut_off(info_.name, index_, static_cast<std::int64_t>(got), shape.bytes());
         count(time);
         return true;
     }
 
-    // Leaves the frame in the file: a consumer that touches each byte once can read it directly into the cache of the
-    // core that uses it.
-    bool read_own(HostView<std::uint8_t> image, FrameTime& time) override {
-        const auto position_bytes = file_->position_bytes();
-        if (file_->stopped() || !file_->skip(info_.shape.bytes())) return read(image, time);
-        own_ = std::make_shared<const RawPicture>(file_, position_bytes, index_, info_);
-        count(time);
-        return true;
-    }
-
-    std::shared_ptr<const NativeFrame> native_frame() const override { return own_; }
-
     bool seek(double seconds) override {
         if (!info_.frames) return false;
         const auto frame = even_frame_at(seconds, info_.rate, *info_.frames);
-        if (!file_->go_to(frame * info_.shape.bytes())) return false;
+        if (!file_.go_to(frame * info_.shape.bytes())) return false;
         index_ = frame;
         return true;
     }
@@ -670,9 +607,8 @@ private:
         ++index_;
     }
 
-    std::shared_ptr<InputFile> file_;
+    InputFile file_;
     SourceInfo info_;
-    std::shared_ptr<const NativeFrame> own_;  // native frame of the last frame that was read
     std::int64_t index_ = 0;
 };
 

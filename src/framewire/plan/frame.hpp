@@ -3,7 +3,6 @@
 #include "framewire/codec/delta.hpp"
 #include "framewire/colour/yuv.hpp"
 #include "framewire/core/buffer.hpp"
-#include "framewire/core/rows.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/buffer.hpp"
@@ -138,15 +137,6 @@ View<T, space> image_of_plane(const YuvView<T, space>& picture, int plane) {
     const Shape shape{info.frames, info.plane_rows(plane), static_cast<int>(info.plane_row_bytes(plane)), 1};
     return {own.data, shape, own.row_stride_bytes, own.row_stride_bytes * shape.height};
 }
-
-/// Returns a function that makes the gray rows of an image, as the filter `gray` (weighted) does, from the rows that
-/// `make` writes. These have `channels` bytes per pixel, 1 or 3. A few rows are converted at a time, so that they fit a
-/// core's cache. The result refers to `make`.
-MakeRows gray_rows(const MakeRows& make, int channels);
-
-/// Returns a function that makes rows with planar channels from the rows that `make` writes. The result refers to
-/// `make`.
-MakeChannelRows channel_rows(const MakeRows& make, int width, int channels);
 
 /// Returns a view of a difference encoder's output for NoiseFromChanges and HeatmapFromChanges, without copying.
 template <MemorySpace space>

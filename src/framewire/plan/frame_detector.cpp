@@ -1,6 +1,4 @@
 #include "framewire/plan/frame_detector.hpp"
-#include "framewire/colour/yuv_to_image.hpp"
-#include "framewire/plan/channel_weights.hpp"
 #include "framewire/plan/frame.hpp"
 
 #include <algorithm>
@@ -22,7 +20,8 @@ FrameDetector::FrameDetector(const DetectorParameters& parameters, const Shape& 
     : executor_(&executor),
       region_(std::move(region)),
       with_masks_(with_masks),
-      detector_(parameters, frame, executor, region_ ? &*region_ : nullptr) {}
+      detector_(parameters, frame, executor, region_ ? &*region_ : nullptr),
+      planes_image_(frame, detector_.needs_only_gray()) {}
 
 FrameObjects FrameDetector::make_objects() const {
     FrameObjects objects;
@@ -41,33 +40,8 @@ void FrameDetector::start(Frame& frame, FrameObjects& objects) {
     });
 }
 
-// Planes are converted to what the detector needs: separate channels for a mixture model, gray for other backgrounds.
 void FrameDetector::start(const HostYuv<const std::uint8_t>& picture, FrameObjects& objects) {
-    const int channels = detector_.shape().channels;
-    const YuvToImage convert(picture.info, channels, executor_->pool());
-    const auto lists = objects.objects_.lists<MemorySpace::host>();
-    if (!detector_.rows_are_gray())
-        detector_.run([&](const ChannelRows& rows) { convert.run_rows(picture, rows); }, lists);
-    else
-        detector_.run(
-            [&](const ImageRows<std::uint8_t>& rows) {
-                if (channels == 3)
-                    convert.run_rows(picture, rows, channel_weights(gray_weights(GrayMethod::weighted)));
-                else
-                    convert.run_rows(picture, rows);
-            },
-            lists);
-    keep<MemorySpace::host>(objects);
-}
-
-// Rows are converted in the same way as planes.
-void FrameDetector::start(const MakeRows& make, FrameObjects& objects) {
-    const auto lists = objects.objects_.lists<MemorySpace::host>();
-    const int channels = detector_.shape().channels;
-    if (detector_.rows_are_gray())
-        detector_.run(gray_rows(make, channels), lists);
-    else
-        detector_.run(channel_rows(make, detector_.shape().width, channels), lists);
+    detector_.run(planes_image_.convert(picture, executor_->pool()), objects.objects_.lists<MemorySpace::host>());
     keep<MemorySpace::host>(objects);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "framewire/colour/yuv.hpp"
-#include "framewire/core/rows.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"
@@ -10,6 +9,7 @@
 #include "framewire/detect/objects.hpp"
 #include "framewire/filters/filter.hpp"
 #include "framewire/plan/frame.hpp"
+#include "framewire/plan/planes_image.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -60,14 +60,11 @@ public:
     /// Starts detection in the next frame, in frame order. `objects` holds the result once its wait() has returned.
     /// Allocates nothing.
     void start(Frame& frame, FrameObjects& objects);
-    /// Starts detection in the image that YuvToImage makes of a picture, converted row by row in a core's cache.
-    /// Returns when done. Requires goes_by_rows().
+    /// Starts detection in the image that YuvToImage makes of a picture. Returns when done. Requires takes_planes().
+    /// The first call allocates the image, or a gray one if the detector needs no more.
     void start(const HostYuv<const std::uint8_t>& picture, FrameObjects& objects);
-    /// Starts detection in an image whose rows `make` writes, with the frames' channels; `make` is called once or twice
-    /// per row. Returns when done. Requires goes_by_rows(). Throws what `make` throws.
-    void start(const MakeRows& make, FrameObjects& objects);
-    /// See MotionDetector::goes_by_rows().
-    bool goes_by_rows() const { return detector_.goes_by_rows(); }
+    /// Returns true if frames may be planes: on the CPU.
+    bool takes_planes() const { return executor_->backend() == Backend::cpu; }
 
 private:
     template <MemorySpace space>
@@ -77,6 +74,7 @@ private:
     std::optional<MaskRegion> region_;
     bool with_masks_;
     MotionDetector detector_;
+    PlanesImage planes_image_;
 };
 
 /// Replaces `moved` by the objects of a frame after filters have moved its pixels. Each box becomes the bounding box of

@@ -60,13 +60,6 @@ struct Slot {
     HostImage mask;
 };
 
-MakeRows rows_of(HostView<const std::uint8_t> image) {
-    return [image](const ImageRows<std::uint8_t>& rows) {
-        const HostView<const std::uint8_t> part(image.row(0, rows.first), rows.view.shape());
-        copy(part, rows.view);
-    };
-}
-
 void require_same(Slot& slot, Slot& want, int number) {
     EXPECT_TRUE(std::ranges::equal(slot.objects.objects(), want.objects.objects())) << number;
     for (auto* one : {&slot, &want}) one->objects.unpack_mask(one->mask.view());
@@ -105,9 +98,8 @@ TEST_P(FrameDetectorTest, FramesInFlightMatchTheReference) {
     }
 }
 
-// Compares planes that are converted by rows, and rows that a function writes, with whole images.
-TEST_P(FrameDetectorTest, PlanesAndRowsMatchWholeImages) {
-    constexpr Shape tall{1, 700, 161, 3};  // several strips of rows
+TEST_P(FrameDetectorTest, PlanesMatchTheirImages) {
+    constexpr Shape tall{1, 700, 161, 3};  // several chunks of rows
     const YuvInfo info{yuv_420, {YuvMatrix::bt709, false}, siting_left, 1, tall.height, tall.width};
     for (const BackgroundModel& background :
          {BackgroundModel(MixtureParameters{}), BackgroundModel(FirstFrame{}), BackgroundModel(RunningMean{0.2})}) {
@@ -122,9 +114,9 @@ TEST_P(FrameDetectorTest, PlanesAndRowsMatchWholeImages) {
             Slot slot(detector, executor(), tall);
             return Looked{std::move(detector), std::move(slot)};
         };
-        auto planes = make(), rows = make(), images = make();
-        ASSERT_EQ(planes.detector.goes_by_rows(), GetParam() == Backend::cpu);
-        if (!planes.detector.goes_by_rows()) return;
+        auto planes = make(), images = make();
+        ASSERT_EQ(planes.detector.takes_planes(), GetParam() == Backend::cpu);
+        if (!planes.detector.takes_planes()) return;
         HostImage scene(tall);
         YuvPicture picture(info);
         std::int64_t objects = 0;
@@ -133,40 +125,12 @@ TEST_P(FrameDetectorTest, PlanesAndRowsMatchWholeImages) {
                 paint({scene.view().row(0, 100 * part), {1, 100, tall.width, 3}}, number + part % 2);
             ImageToYuv(info, 3, executor().pool()).run(std::as_const(scene).view(), picture.view());
             YuvToImage(info, 3, executor().pool()).run(std::as_const(picture).view(), images.slot.frame.host());
-            const auto image = std::as_const(images.slot.frame).host();
             images.detector.start(images.slot.frame, images.slot.objects);
             planes.detector.start(std::as_const(picture).view(), planes.slot.objects);
-            rows.detector.start(rows_of(image), rows.slot.objects);
-            for (auto* other : {&planes, &rows}) require_same(other->slot, images.slot, number);
+            require_same(planes.slot, images.slot, number);
             objects += std::ssize(images.slot.objects.objects());
         }
         EXPECT_GT(objects, 50) << background.index();
-    }
-}
-
-// Only the CPU backend supports rows.
-TEST(FrameDetectorRows, GrayRowsMatchWholeImages) {
-    auto& executor = kit::executor(Backend::cpu);
-    constexpr Shape gray{1, 90, 161, 1};
-    for (const BackgroundModel& background : {BackgroundModel(MixtureParameters{}), BackgroundModel(FirstFrame{})}) {
-        const DetectorParameters looking{.background = background, .blur_px = 3, .min_area = 1};
-        FrameDetector by_rows(looking, gray, executor, {}, true), by_images(looking, gray, executor, {}, true);
-        Slot rows(by_rows, executor, gray), images(by_images, executor, gray);
-        for (int number = 0; number < 5; ++number) {
-            kit::fill(images.frame.host(), kit::Fill::noise, static_cast<std::uint64_t>(number));
-            by_images.start(images.frame, images.objects);
-            by_rows.start(rows_of(std::as_const(images.frame).host()), rows.objects);
-            require_same(rows, images, number);
-        }
-    }
-}
-
-TEST(FrameDetectorRows, PropagateExceptionsOfTheirSource) {
-    for (const BackgroundModel& background : {BackgroundModel(MixtureParameters{}), BackgroundModel(FirstFrame{})}) {
-        FrameDetector detector({.background = background}, shape, kit::executor(Backend::cpu));
-        auto objects = detector.make_objects();
-        const MakeRows make = [](const ImageRows<std::uint8_t>&) { fail(ErrorCode::source_lost, "gone"); };
-        EXPECT_THROW(detector.start(make, objects), Error);
     }
 }
 

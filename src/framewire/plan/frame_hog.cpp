@@ -1,7 +1,5 @@
 #include "framewire/plan/frame_hog.hpp"
-#include "framewire/colour/yuv_to_image.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/plan/channel_weights.hpp"
 #include "framewire/plan/frame.hpp"
 
 namespace framewire {
@@ -34,20 +32,9 @@ void FrameHog::start(Frame& frame, FrameDescriptors& out) {
 }
 
 void FrameHog::start(const HostYuv<const std::uint8_t>& picture, FrameDescriptors& out) {
-    // The weights convert planes to gray directly, without B, G and R in between.
-    const YuvToImage convert(picture.info, 3, executor_->pool());
     executor_->step("hog", [&] {
-        hog_.run(
-            [&](const ImageRows<std::uint8_t>& rows) {
-                convert.run_rows(picture, rows, channel_weights(gray_weights(GrayMethod::weighted)));
-            },
-            HogView<float, MemorySpace::host>(out.values_.host().as<float>(), out.shape_));
-    });
-}
-
-void FrameHog::start(const MakeRows& make, FrameDescriptors& out) {
-    executor_->step("hog", [&] {
-        hog_.run(gray_rows(make, 3), HogView<float, MemorySpace::host>(out.values_.host().as<float>(), out.shape_));
+        hog_.run(planes_image_.convert(picture, executor_->pool()),
+                 HogView<float, MemorySpace::host>(out.values_.host().as<float>(), out.shape_));
     });
 }
 

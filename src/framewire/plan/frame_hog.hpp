@@ -2,7 +2,6 @@
 
 #include "framewire/colour/yuv.hpp"
 #include "framewire/core/buffer.hpp"
-#include "framewire/core/rows.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/buffer.hpp"
@@ -10,6 +9,7 @@
 #include "framewire/hog/hog.hpp"
 #include "framewire/hog/people_detector.hpp"
 #include "framewire/plan/frame.hpp"
+#include "framewire/plan/planes_image.hpp"
 
 #include <cstdint>
 #include <span>
@@ -46,7 +46,7 @@ class FrameHog {
 public:
     /// Keeps a reference to `executor`. Throws what Hog throws.
     FrameHog(const HogParameters& parameters, const Shape& frame, Executor& executor)
-        : executor_(&executor), hog_(parameters, frame, executor) {}
+        : executor_(&executor), hog_(parameters, frame, executor), planes_image_(frame, true) {}
     /// Waits for all frames that were started.
     ~FrameHog();
     FrameHog(const FrameHog&) = delete;
@@ -58,18 +58,16 @@ public:
     /// Starts the next frame. `out` must have output_shape() and holds the descriptors once its wait() has returned.
     /// Allocates nothing. Throws Error{usage} if a shape differs.
     void start(Frame& frame, FrameDescriptors& out);
-    /// Starts the image that YuvToImage makes of a picture, converted row by row in a core's cache. Returns when done.
-    /// Requires goes_by_rows().
+    /// Starts the image that YuvToImage makes of a picture. Returns when done. Requires takes_planes(). The first call
+    /// allocates a gray image.
     void start(const HostYuv<const std::uint8_t>& picture, FrameDescriptors& out);
-    /// Starts an image whose rows `make` writes, with the frames' channels; `make` is called once or twice per row.
-    /// Returns when done. Requires goes_by_rows(). Throws what `make` throws.
-    void start(const MakeRows& make, FrameDescriptors& out);
-    /// See Hog::goes_by_rows().
-    bool goes_by_rows() const { return hog_.goes_by_rows(); }
+    /// Returns true if frames may be planes: on the CPU.
+    bool takes_planes() const { return executor_->backend() == Backend::cpu; }
 
 private:
     Executor* executor_;
     Hog hog_;
+    PlanesImage planes_image_;
 };
 
 /// Starts people detection in the next frame of a run, several of which may be in flight. `people` holds the detections

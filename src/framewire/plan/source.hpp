@@ -2,7 +2,6 @@
 
 #include "framewire/colour/yuv.hpp"
 #include "framewire/core/error.hpp"
-#include "framewire/core/rows.hpp"
 #include "framewire/core/time.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/filters/filter.hpp"
@@ -42,10 +41,6 @@ public:
 
     /// Returns the planes if to_image() converts them with YuvToImage; otherwise empty. Valid as long as the picture.
     virtual std::optional<HostYuv<const std::uint8_t>> planes() const { return {}; }
-
-    /// Returns a function that writes rows of the image without holding the whole image in memory; empty if there is
-    /// none. Valid as long as the picture. The function throws Error{source_lost} if the medium ends unexpectedly.
-    virtual MakeRows rows() const { return {}; }
 };
 
 /// Properties of a source that are known before its first frame.
@@ -59,7 +54,6 @@ struct SourceInfo {
     std::optional<MediumFile> medium{};  ///< the file, if the source is a single video file that is played once
     std::optional<int> threshold{};      ///< bound of each byte's error, if the source is a difference stream
     bool has_native_frames = false;      ///< true if frames may have native frames
-    bool has_rows = false;               ///< true if native frames serve only to write their images row by row
 };
 
 /// Source of consecutive frames. Used by one thread at a time, except set_adjustment().

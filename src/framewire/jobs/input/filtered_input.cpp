@@ -86,9 +86,7 @@ void FilteredInput::give_planes(const std::optional<YuvInfo>& planes) {
     deliver();
 }
 
-void FilteredInput::give_unfiltered_pictures() {
-    gives_own_ = (info_.has_native_frames || info_.has_rows) && is_unfiltered_;
-}
+void FilteredInput::give_unfiltered_pictures() { gives_own_ = info_.has_native_frames && is_unfiltered_; }
 
 std::vector<PlannedStep> FilteredInput::planned_steps() const {
     const std::lock_guard lock(plan_mutex_);

@@ -94,12 +94,11 @@ struct InputFrame {
     }
 };
 
-/// Starts `stage` on the result of the filters. Native frames are passed to the stage as planes or rows.
+/// Starts `stage` on the result of the filters: on planes if there is a native frame that has them, else on the image.
 template <class Stage, class Found>
 void start_on(InputFrame& frame, Stage& stage, Found& found) {
     if (const auto own = std::exchange(frame.own, nullptr)) {
         if (const auto planes = own->planes()) return stage.start(*planes, found);
-        if (const auto rows = own->rows()) return stage.start(rows, found);
         own->to_image(frame.captured.fill_on_host());
     }
     stage.start(frame.result(), found);

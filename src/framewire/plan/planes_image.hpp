@@ -1,0 +1,29 @@
+#pragma once
+
+#include "framewire/colour/yuv.hpp"
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/thread_pool.hpp"
+#include "framewire/core/view.hpp"
+
+#include <cstdint>
+
+namespace framewire {
+
+/// The image of a native frame's planes, for a stage on the CPU that takes images. Not thread-safe.
+class PlanesImage {
+public:
+    /// `frame` is the shape of the stage's frames. If `only_gray` is true, images have one channel: the gray of the
+    /// frame, as the filter `gray` (weighted) makes it.
+    PlanesImage(const Shape& frame, bool only_gray) : frame_(frame), only_gray_(only_gray) {}
+
+    /// Converts planes as YuvToImage does, on the threads of `pool`. The image is valid until the next call. Only the
+    /// first call allocates memory. Throws Error{usage} if the size of the picture does not match.
+    HostView<const std::uint8_t> convert(const HostYuv<const std::uint8_t>& picture, const ThreadPool& pool);
+
+private:
+    Shape frame_;
+    bool only_gray_;
+    HostImage image_;
+};
+
+}  // namespace framewire
