@@ -100,6 +100,7 @@ void DetectJob::State::run() {
          .finish = [this](FirstFailure& failure, Ending ending) { finish(failure, ending); },
          .describe =
              [this](RunDescription& run) {
+                 run.plan.push_back(detector->planned_step(job.input().result_format()));
                  run.filters.push_back({"detect", {{"objects", 0, static_cast<double>(result.objects)}}});
              }},
         result);

@@ -133,7 +133,9 @@ void DescribeJob::State::run() {
         .finish =
             [this](FirstFailure& failure, Ending ending) {
                 if (written.whole()) failure.attempt([&] { output.finish(ending); });
-            }};
+            },
+        .describe =
+            [this](RunDescription& run) { run.plan.push_back(FrameHog::planned_step(job.input().result_format())); }};
     if (side_by_side) {
         stages.workers = side_by_side->frames();
         stages.work = [this](InputFrame& frame, Described& found) {

@@ -63,6 +63,10 @@ public:
     /// Starts detection in the image that YuvToImage makes of a picture. Returns when done. Requires takes_planes().
     /// The first call allocates the image, or a gray one if the detector needs no more.
     void start(const HostYuv<const std::uint8_t>& picture, FrameObjects& objects);
+    /// Returns the step of detection in frames of this format, see stage_step().
+    PlannedStep planned_step(const FrameFormat& from) const {
+        return stage_step("detect", detector_.needs_only_gray(), from);
+    }
     /// Returns true if frames may be planes: on the CPU.
     bool takes_planes() const { return executor_->backend() == Backend::cpu; }
 

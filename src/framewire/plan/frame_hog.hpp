@@ -61,6 +61,8 @@ public:
     /// Starts the image that YuvToImage makes of a picture. Returns when done. Requires takes_planes(). The first call
     /// allocates a gray image.
     void start(const HostYuv<const std::uint8_t>& picture, FrameDescriptors& out);
+    /// Returns the step of the descriptors of frames of this format, see stage_step().
+    static PlannedStep planned_step(const FrameFormat& from) { return stage_step("hog", true, from); }
     /// Returns true if frames may be planes: on the CPU.
     bool takes_planes() const { return executor_->backend() == Backend::cpu; }
 

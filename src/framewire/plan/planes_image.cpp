@@ -3,6 +3,8 @@
 #include "framewire/core/rows.hpp"
 #include "framewire/plan/channel_weights.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace framewire {
@@ -22,6 +24,13 @@ HostView<const std::uint8_t> PlanesImage::convert(const HostYuv<const std::uint8
         convert.run(picture, image_.view());
     }
     return std::as_const(image_).view();
+}
+
+PlannedStep stage_step(std::string operation, bool only_gray, const FrameFormat& from) {
+    const bool gray = only_gray || from.shape().channels == 1;
+    const auto had = from.planes() ? to_string(from.planes()->format) : to_string(from);
+    const auto* const takes = gray ? "gray" : "BGR";
+    return {std::move(operation), takes, had == takes ? "" : fmt::format("from {}", had)};
 }
 
 }  // namespace framewire

@@ -4,8 +4,11 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/core/view.hpp"
+#include "framewire/plan/chain_plan.hpp"
+#include "framewire/plan/work_picture.hpp"
 
 #include <cstdint>
+#include <string>
 
 namespace framewire {
 
@@ -25,5 +28,9 @@ private:
     bool only_gray_;
     HostImage image_;
 };
+
+/// Returns the step of a stage after the filters, for users: it takes images in BGR, or gray if `only_gray`. `from` is
+/// the format in which frames reach it.
+PlannedStep stage_step(std::string operation, bool only_gray, const FrameFormat& from);
 
 }  // namespace framewire

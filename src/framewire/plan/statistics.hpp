@@ -271,7 +271,8 @@ struct RunDescription {
 ///   limited, max_bitrate and over;
 /// - if steps are timed: `steps`;
 /// - if filters have results: `filters`, an array of objects with `filter` and the results by name;
-/// - if there are filters: `plan`, an array of objects with `operation`, `format` and `reason`;
+/// - if there are filters or stages such as `detect`: `plan`, an array of objects with `operation`, `format` and
+///   `reason`;
 /// - if the source was damaged: `damaged`, a count.
 std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& run);
 
