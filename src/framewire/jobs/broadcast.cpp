@@ -41,7 +41,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
                    : nullptr),
       seen(options.seen),
       persist_settings(options.persist_settings),
-      stream(stream_info()),
+      stream(stream_info(), encoder.reference()),
       recorder(make_recorder(options)),
       served(listener(options).add(options.server.stream, stream, control_for_viewers(options))),
       sent_before(job.statistics().snapshot().sent_bytes) {
@@ -284,13 +284,15 @@ int BroadcastJob::State::send_encoded(InputFrame& frame, const FrameTime& time, 
     auto& camera = frame.result();
     const bool first = stream.counts().version == 0, watched = stream.watched();
     const int within = threshold_of(frame, time);
-    auto encoded = encoder.encode(camera, packed_as(time, watched, found.live.get()), within);
+    const auto as = packed_as(time, watched, found.live.get());
+    net::StreamState::Update update(stream);
+    auto encoded = encoder.encode(camera, as, within);
     if (encoded.whole)
-        stream.start(encoder.reference(), time, objects, encoded.packed, within);
+        update.start(time, objects, encoded.packed, within);
     else if (encoded.changed)
-        stream.advance_blocks(encoder.reference(), *encoded.changed, time, objects, within);
+        update.advance_blocks(*encoded.changed, time, objects, within);
     else
-        stream.advance(encoder.reference(), encoded.packed, time, objects, within);
+        update.advance(encoded.packed, time, objects, within);
     if (records()) record(encoded.packed, time, within);
     record_live(found, encoded.packed, time, within);
     if (refinement && watched && !found.live && !frame.replaces)
@@ -307,12 +309,13 @@ int BroadcastJob::State::send_encoded(InputFrame& frame, const FrameTime& time, 
 void BroadcastJob::State::send_refinement(Frame& camera, codec::EncodedFrame& encoded, const FrameTime& time,
                                           std::span<const Component> objects, int within) {
     auto& [refiner, step, packer, packed] = *refinement;
+    net::StreamState::Update update(stream);
     encoder.refine(camera, encoded, refiner, moment(time, within), step);
-    if (step.empty()) return;
+    if (step.empty()) return update.cancel();
     packed.clear();
     packer.pack_changes(step.changes(), step.threshold(), packed);
     const auto before = stream.counts().up_to_date_bytes;
-    stream.advance(encoder.reference(), packed, time, objects, within);
+    update.advance(packed, time, objects, within);
     refined_bytes += stream.counts().up_to_date_bytes - before;
     refiner.took(step, std::ssize(packed));
 }

@@ -394,6 +394,7 @@ struct BroadcastJob::State {
     std::unique_ptr<FrameDetector> detector;
     service::SeenObjects* seen;
     std::function<void()> persist_settings;
+    // reads the encoder's R, so `encoder` is declared before it
     net::StreamState stream;
     std::unique_ptr<fwd::Recorder> recorder;
     // bytes of all refinements sent

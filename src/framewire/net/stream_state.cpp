@@ -25,24 +25,46 @@ std::uint64_t new_epoch() {
     return (std::uint64_t{random()} << 32 | random()) | 1;
 }
 
-// Copies one block between two pictures of the same shape.
-void copy_block(HostView<const std::uint8_t> from, const codec::BlockPlace& place, HostView<std::uint8_t> to) {
-    const auto channels = from.shape().channels;
-    const auto begin = std::int64_t{place.x} * channels;
-    for (int y = place.y; y < place.y + place.height; ++y)
-        std::memcpy(to.row(0, y) + begin, from.row(0, y) + begin, static_cast<std::size_t>(place.width * channels));
+// Returns the address of the first byte of a block's row.
+template <class T>
+T* row_of(HostView<T> picture, const codec::BlockPlace& place, int y) {
+    return picture.row(0, place.y + y) + std::int64_t{place.x} * picture.shape().channels;
 }
+
+// Copies a block of one picture to a place of the same size in another one.
+void copy_block(HostView<const std::uint8_t> from, const codec::BlockPlace& place, HostView<std::uint8_t> to,
+                const codec::BlockPlace& to_place) {
+    const auto bytes = static_cast<std::size_t>(place.width * from.shape().channels);
+    for (int y = 0; y < place.height; ++y) std::memcpy(row_of(to, to_place, y), row_of(from, place, y), bytes);
+}
+
+// A mutex that threads get in the order of their arrival, if there are two: a feeder that starts its next update at
+// once does not overtake the thread that has been waiting for R.
+class FairMutex {
+public:
+    void lock() {
+        const std::lock_guard next(next_);
+        mutex_.lock();
+    }
+    void unlock() { mutex_.unlock(); }
+
+private:
+    std::mutex next_;  // held by the thread that gets `mutex_` next
+    std::mutex mutex_;
+};
 
 }  // namespace
 
-// One mutex guards what the feeding thread and the network share. It is not held while blocks are encoded.
+// Three mutexes, locked in the order `blocks_mutex`, `reference_mutex`, `mutex`. The network's loop locks only `mutex`,
+// which nobody holds for long. An encoder's update holds `reference_mutex` for a whole frame, but threads that encode
+// blocks hold it only while they copy these blocks.
 struct StreamState::State {
-    explicit State(const StreamInfo& info_)
+    State(const StreamInfo& info_, HostView<const std::uint8_t> encoders)
         : info((net::validate(info_), info_)),
           grid(info.shape),
-          reference(info.shape),
+          own(encoders.data() ? HostImage() : HostImage(info.shape)),
+          reference(encoders.data() ? encoders : std::as_const(own).view()),
           changed(static_cast<std::size_t>(grid.count())),
-          snapshot(info.shape),
           coded(static_cast<std::size_t>(grid.count())),
           picture_bytes_limit(codec::max_packed_bytes(info.shape) + state_header_bytes + header_bytes) {
         objects.reserve(max_objects);
@@ -54,8 +76,12 @@ struct StreamState::State {
 
     Bytes message;  // used only by the feeding thread: the message being made; a copy of the exact size is kept
 
-    mutable std::mutex mutex;  // guards the members down to `oldest_allowed`
-    HostImage reference;
+    mutable FairMutex reference_mutex;  // guards the pixels of R; `newest` and `changed` advance only under it
+    HostImage own;                      // R, unless it belongs to an encoder
+    HostView<const std::uint8_t> reference;
+
+    mutable std::mutex mutex;               // guards the members down to `oldest_allowed`
+    bool reference_unknown = false;         // an update of R was not completed
     StateHeader newest{};                   // header of the newest state
     std::vector<std::uint64_t> changed;     // version in which each block last changed
     std::vector<Component> objects;         // objects of the newest state's frame
@@ -68,9 +94,8 @@ struct StreamState::State {
     bool withdraws = false;            // the next version withdraws all older ones
     std::uint64_t oldest_allowed = 0;  // oldest version that may be sent
 
-    // Encoding blocks is slow, so whole() works on a copy and holds only this mutex meanwhile. Lock it before `mutex`.
+    // Encoding blocks is slow, so whole() works on a copy of them and holds only this mutex meanwhile.
     std::mutex blocks_mutex;
-    HostImage snapshot;
     // An encoded block and the version it shows.
     struct Coded {
         std::uint64_t version = 0;
@@ -88,6 +113,71 @@ struct StreamState::State {
             fail(ErrorCode::usage, "the frame's threshold is {}; allowed in this stream: 0 to {}", *of_frame,
                  info.threshold);
         return of_frame.value_or(info.threshold);
+    }
+
+    // Returns the shape of copies of `count` blocks, one per frame.
+    Shape shape_of_copies(std::size_t count) const {
+        return {static_cast<int>(count), std::min(info.shape.height, codec::block_side),
+                std::min(info.shape.width, codec::block_side), info.shape.channels};
+    }
+
+    // Throws unless R is a copy of the stream's own.
+    void require_own() const {
+        if (!own.view().data())
+            fail(ErrorCode::usage, "the reference picture belongs to an encoder; use StreamState::Update");
+    }
+
+    // Throws before the first state.
+    void require_start(const char* what) const {
+        const std::lock_guard lock(mutex);
+        if (newest.version == 0) fail(ErrorCode::internal, "{} was added to a stream that has not been started", what);
+    }
+
+    // Throws if blocks are those of another shape.
+    void check(const codec::BlockSet& blocks) const {
+        if (blocks.size() != changed.size())
+            fail(ErrorCode::usage, "the state has {} blocks, but its frame has {}", blocks.size(), changed.size());
+    }
+
+    // Copies the blocks of a picture to the stream's own R. Requires `reference_mutex`.
+    void copy_blocks(HostView<const std::uint8_t> picture, const codec::BlockSet& blocks) {
+        for (std::size_t block = 0; block < blocks.size(); ++block) {
+            if (!blocks[block]) continue;
+            const auto place = grid.place(static_cast<int>(block));
+            copy_block(picture, place, own.view(), place);
+        }
+    }
+
+    // The next three functions take note that R has changed. They require that `reference_mutex` is held:
+
+    void start(const FrameTime& time, std::span<const Component> seen, std::span<const std::uint8_t> packed,
+               int within) {
+        const std::lock_guard lock(mutex);
+        move_on(time, seen, within);
+        mark_all_changed();
+        forget_delta_frames();
+        newest_picture = {};
+        reference_unknown = false;
+        if (packed.empty()) return;
+        make_message(MessageType::picture, newest, packed);
+        keep_picture({newest.version, std::make_shared<const Bytes>(message.begin(), message.end())});
+    }
+
+    void advance(const codec::BlockSet& blocks, std::span<const std::uint8_t> packed, const FrameTime& time,
+                 std::span<const Component> seen, int within) {
+        const std::lock_guard lock(mutex);
+        move_on(time, seen, within);
+        mark_changed(blocks);
+        if (viewers == 0) return forget_delta_frames();
+        keep_step(packed);
+    }
+
+    void advance_blocks(const codec::BlockSet& blocks, const FrameTime& time, std::span<const Component> seen,
+                        int within) {
+        const std::lock_guard lock(mutex);
+        move_on(time, seen, within);
+        mark_changed(blocks);
+        forget_delta_frames();
     }
 
     // The functions below require that `mutex` is held:
@@ -119,12 +209,6 @@ struct StreamState::State {
         auto header = newest;
         header.withdraws = newest.version == oldest_allowed;
         return header;
-    }
-
-    // Copies the blocks of a picture to R.
-    void copy_blocks(HostView<const std::uint8_t> picture, const codec::BlockSet& blocks) {
-        for (std::size_t block = 0; block < blocks.size(); ++block)
-            if (blocks[block]) copy_block(picture, grid.place(static_cast<int>(block)), reference.view());
     }
 
     // Marks blocks as changed by the newest version.
@@ -182,7 +266,12 @@ struct StreamState::State {
     }
 };
 
-StreamState::StreamState(const StreamInfo& info) : state_(std::make_unique<State>(info)) {}
+StreamState::StreamState(const StreamInfo& info)
+    : state_(std::make_unique<State>(info, HostView<const std::uint8_t>())) {}
+StreamState::StreamState(const StreamInfo& info, HostView<const std::uint8_t> reference) {
+    validate(reference, info.shape, "the encoder's reference picture");
+    state_ = std::make_unique<State>(info, reference);
+}
 StreamState::~StreamState() = default;
 
 const StreamInfo& StreamState::info() const { return state_->info; }
@@ -191,18 +280,12 @@ std::size_t StreamState::blocks() const { return state_->changed.size(); }
 void StreamState::start(HostView<const std::uint8_t> picture, const FrameTime& time, std::span<const Component> objects,
                         std::span<const std::uint8_t> packed, std::optional<int> threshold) {
     auto& state = *state_;
+    state.require_own();
     validate(picture, state.info.shape, "the first keyframe of a stream");
     const int within = state.allowed(threshold);
-    const std::lock_guard lock(state.mutex);
-    framewire::copy(picture, state.reference.view());
-    state.move_on(time, objects, within);
-    state.mark_all_changed();
-    state.forget_delta_frames();
-    state.newest_picture = {};
-    if (packed.empty()) return;
-    state.make_message(MessageType::picture, state.newest, packed);
-    state.keep_picture(
-        {state.newest.version, std::make_shared<const Bytes>(state.message.begin(), state.message.end())});
+    const std::lock_guard lock(state.reference_mutex);
+    framewire::copy(picture, state.own.view());
+    state.start(time, objects, packed, within);
 }
 
 bool StreamState::watched() const {
@@ -213,34 +296,73 @@ bool StreamState::watched() const {
 void StreamState::advance(HostView<const std::uint8_t> picture, std::span<const std::uint8_t> packed,
                           const FrameTime& time, std::span<const Component> objects, std::optional<int> threshold) {
     auto& state = *state_;
+    state.require_own();
     validate(picture, state.info.shape, "the result of a delta frame");
     const int within = state.allowed(threshold);
     const auto blocks = blocks_of(packed, state.info.shape);
-    const std::lock_guard lock(state.mutex);
-    if (state.newest.version == 0)
-        fail(ErrorCode::internal, "a delta frame was added to a stream that has not been started");
+    state.require_start("a delta frame");
+    const std::lock_guard lock(state.reference_mutex);
     state.copy_blocks(picture, blocks);
-    state.move_on(time, objects, within);
-    state.mark_changed(blocks);
-    if (state.viewers == 0) return state.forget_delta_frames();
-    state.keep_step(packed);
+    state.advance(blocks, packed, time, objects, within);
 }
 
 void StreamState::advance_blocks(HostView<const std::uint8_t> picture, const codec::BlockSet& blocks,
                                  const FrameTime& time, std::span<const Component> objects,
                                  std::optional<int> threshold) {
     auto& state = *state_;
+    state.require_own();
     validate(picture, state.info.shape, "the picture of the next state");
-    if (blocks.size() != state.changed.size())
-        fail(ErrorCode::usage, "the state has {} blocks, but its frame has {}", blocks.size(), state.changed.size());
+    state.check(blocks);
     const int within = state.allowed(threshold);
-    const std::lock_guard lock(state.mutex);
-    if (state.newest.version == 0) fail(ErrorCode::internal, "a state was added to a stream that has not been started");
+    state.require_start("a state");
+    const std::lock_guard lock(state.reference_mutex);
     state.copy_blocks(picture, blocks);
-    state.move_on(time, objects, within);
-    state.mark_changed(blocks);
-    state.forget_delta_frames();
+    state.advance_blocks(blocks, time, objects, within);
 }
+
+StreamState::Update::Update(StreamState& stream) : state_(stream.state_.get()) {
+    if (state_->own.view().data())
+        fail(ErrorCode::usage, "the reference picture belongs to no encoder; use StreamState::advance()");
+    state_->reference_mutex.lock();
+}
+
+// The bytes of delta frames and encoded blocks stay valid.
+StreamState::Update::~Update() {
+    if (!state_) return;
+    {
+        const std::lock_guard lock(state_->mutex);
+        state_->reference_unknown = true;
+    }
+    end();
+}
+
+void StreamState::Update::end() { std::exchange(state_, nullptr)->reference_mutex.unlock(); }
+
+void StreamState::Update::start(const FrameTime& time, std::span<const Component> objects,
+                                std::span<const std::uint8_t> packed, std::optional<int> threshold) {
+    state_->start(time, objects, packed, state_->allowed(threshold));
+    end();
+}
+
+void StreamState::Update::advance(std::span<const std::uint8_t> packed, const FrameTime& time,
+                                  std::span<const Component> objects, std::optional<int> threshold) {
+    const int within = state_->allowed(threshold);
+    const auto blocks = blocks_of(packed, state_->info.shape);
+    state_->require_start("a delta frame");
+    state_->advance(blocks, packed, time, objects, within);
+    end();
+}
+
+void StreamState::Update::advance_blocks(const codec::BlockSet& blocks, const FrameTime& time,
+                                         std::span<const Component> objects, std::optional<int> threshold) {
+    state_->check(blocks);
+    const int within = state_->allowed(threshold);
+    state_->require_start("a state");
+    state_->advance_blocks(blocks, time, objects, within);
+    end();
+}
+
+void StreamState::Update::cancel() { end(); }
 
 void StreamState::withdraw_before_next() {
     const std::lock_guard lock(state_->mutex);
@@ -314,35 +436,45 @@ StreamState::MissingBlocks StreamState::missing(const BlockVersions& held) const
     return block == state.changed.size() ? missing : all;
 }
 
-// Encodes under `blocks_mutex`, on a copy of the blocks. Blocks encoded before are reused if they have not changed.
+// Encodes under `blocks_mutex`, on a copy of the blocks. Blocks encoded before are reused if they have not changed. The
+// copy is freed afterwards: a viewer that joins needs every block, but few viewers need any.
 std::shared_ptr<const WholeState> StreamState::whole(codec::BlockSet wanted, std::uint64_t changed_after) {
     auto& state = *state_;
     const std::lock_guard coding(state.blocks_mutex);
     const auto result = std::make_shared<WholeState>();
     bool of_all = false;
     std::vector<std::size_t> to_code;
+    HostImage copies;  // the blocks to encode, one per frame, at the upper left
+    const auto place_in_copy = [&](std::size_t block) {
+        auto place = state.grid.place(static_cast<int>(block));
+        place.x = place.y = 0;
+        return place;
+    };
     {
-        const std::lock_guard lock(state.mutex);
-        if (state.newest.version == 0) return nullptr;
-        result->header = state.newest;
-        result->objects = state.objects;
-        result->changed = state.changed;
-        if (state.newest_picture.version == state.newest.version) result->picture = state.newest_picture;
-        state.add_changed(changed_after, wanted);
+        const std::lock_guard reading(state.reference_mutex);
+        {
+            const std::lock_guard lock(state.mutex);
+            if (state.newest.version == 0 || state.reference_unknown) return nullptr;
+            result->header = state.newest;
+            result->objects = state.objects;
+            result->changed = state.changed;
+            if (state.newest_picture.version == state.newest.version) result->picture = state.newest_picture;
+        }
+        result->add_changed(changed_after, wanted);
         of_all = codec::all(wanted);
         const bool has_picture = of_all && result->picture.version > 0;
-        for (std::size_t block = 0; block < wanted.size() && !has_picture; ++block) {
-            if (!wanted[block] || state.coded[block].version == state.changed[block]) continue;
-            copy_block(std::as_const(state.reference).view(), state.grid.place(static_cast<int>(block)),
-                       state.snapshot.view());
-            to_code.push_back(block);
-        }
+        for (std::size_t block = 0; block < wanted.size() && !has_picture; ++block)
+            if (wanted[block] && state.coded[block].version != result->changed[block]) to_code.push_back(block);
+        if (!to_code.empty()) copies = HostImage(state.shape_of_copies(to_code.size()));
+        for (std::size_t i = 0; i < to_code.size(); ++i)
+            copy_block(state.reference, state.grid.place(static_cast<int>(to_code[i])),
+                       copies.view().frames(static_cast<int>(i), 1), place_in_copy(to_code[i]));
     }
-    for (const auto block : to_code) {
+    for (std::size_t i = 0; i < to_code.size(); ++i) {
         state.coded_block.clear();
-        state.block_encoder.encode(std::as_const(state.snapshot).view(), state.grid.place(static_cast<int>(block)),
-                                   state.coded_block);
-        state.coded[block] = {result->changed[block], std::make_shared<const Bytes>(state.coded_block)};
+        state.block_encoder.encode(std::as_const(copies).view().frames(static_cast<int>(i), 1),
+                                   place_in_copy(to_code[i]), state.coded_block);
+        state.coded[to_code[i]] = {result->changed[to_code[i]], std::make_shared<const Bytes>(state.coded_block)};
     }
     for (std::size_t block = 0; block < state.coded.size(); ++block)
         result->blocks.push_back(state.coded[block].version == result->changed[block] ? state.coded[block].bytes
@@ -361,10 +493,13 @@ StreamCounts StreamState::counts() const {
 }
 
 std::uint64_t StreamState::copy_reference(HostView<std::uint8_t> to) const {
-    validate(to, state_->info.shape, "the copy of a stream's reference");
-    const std::lock_guard lock(state_->mutex);
-    framewire::copy(std::as_const(state_->reference).view(), to);
-    return state_->newest.version;
+    auto& state = *state_;
+    validate(to, state.info.shape, "the copy of a stream's reference");
+    const std::lock_guard reading(state.reference_mutex);
+    framewire::copy(state.reference, to);
+    const std::lock_guard lock(state.mutex);
+    if (state.reference_unknown) fail(ErrorCode::internal, "the encoder of the stream failed; its picture is unknown");
+    return state.newest.version;
 }
 
 namespace {

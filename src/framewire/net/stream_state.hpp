@@ -81,16 +81,20 @@ struct StreamCounts {
     std::int64_t up_to_date_bytes = 0;
 };
 
-/// The server's side of a stream: a host copy of R with a version per block, the latest delta frames, and independently
-/// coded blocks, which are encoded on demand. It serves states, not packets: what a viewer needs follows from the block
-/// versions it holds. Thread-safe, but only one thread may feed it.
+/// The server's side of a stream: R with a version per block, the latest delta frames, and independently coded blocks,
+/// which are encoded on demand. It serves states, not packets: what a viewer needs follows from the block versions it
+/// holds. R is either a copy of its own, fed with start(), advance() and advance_blocks(), or the picture of an
+/// encoder, which announces its changes with Update. Thread-safe, but only one thread may feed it.
 class StreamState {
 public:
     /// Maximum number of delta frames stored for viewers that are slightly behind.
     static constexpr int delta_frames_kept = 32;
 
-    /// Throws Error{usage} if `info` is invalid, and Error{config} if memory runs out.
+    /// Keeps its own copy of R. Throws Error{usage} if `info` is invalid, and Error{config} if memory runs out.
     explicit StreamState(const StreamInfo& info);
+    /// Variant without a copy: R is `reference`, which belongs to an encoder, has the shape of the stream, and must
+    /// outlive this object. Nothing reads it before the first Update.
+    StreamState(const StreamInfo& info, HostView<const std::uint8_t> reference);
     virtual ~StreamState();
     StreamState(const StreamState&) = delete;
     StreamState& operator=(const StreamState&) = delete;
@@ -100,8 +104,11 @@ public:
     /// Returns the number of blocks in a picture.
     std::size_t blocks() const;
 
+    class Update;
+
     // The following functions are for the feeding thread. `threshold` is the bound of this frame; the default is the
-    // stream's threshold. They throw Error{usage} if it is negative or exceeds the stream's.
+    // stream's threshold. They throw Error{usage} if it is negative or exceeds the stream's. The functions that take a
+    // picture throw Error{usage} if R belongs to an encoder.
 
     /// Replaces R with `picture`, as version 1 or the next version. `objects` are the objects detected in the frame.
     /// `packed` is the picture packed as a keyframe, or empty if it has not been packed yet.
@@ -154,20 +161,53 @@ public:
     MissingBlocks missing(const BlockVersions& held) const;
 
     /// Returns the newest state. Its blocks that are `wanted` or changed after version `changed_after` are encoded;
-    /// other blocks are included if they were encoded before. Returns null before start(). Blocks the caller during
-    /// encoding, while R may advance. Virtual so that a test can delay it.
+    /// other blocks are included if they were encoded before. Returns null before start(), and after an Update that
+    /// failed. Blocks the caller until the current Update has ended, and during encoding, while R may advance. Virtual
+    /// so that a test can delay it.
     virtual std::shared_ptr<const WholeState> whole(codec::BlockSet wanted, std::uint64_t changed_after = max_version);
     /// Estimates the encoded size in bytes of the blocks that are `wanted` or changed after version `changed_after`.
     std::size_t estimated_bytes(codec::BlockSet wanted, std::uint64_t changed_after) const;
 
     /// Returns the statistics of the encoding.
     StreamCounts counts() const;
-    /// Copies R to `to`, which must have the stream's shape, and returns its version.
+    /// Copies R to `to`, which must have the stream's shape, and returns its version. Waits until the current Update
+    /// has ended. Throws Error{internal} after an Update that failed.
     std::uint64_t copy_reference(HostView<std::uint8_t> to) const;
 
 private:
     struct State;
     std::unique_ptr<State> state_;
+};
+
+/// Lock on an encoder's R while the feeding thread changes it. Make it before R changes, and call one of its functions
+/// once R has changed: that records the new version and ends the update. Until then, threads that need pixels of R
+/// wait, so versions and pixels always agree. An update that is destroyed without such a call has failed: R is then
+/// unknown, and no block of it is sent until start() replaces it.
+class StreamState::Update {
+public:
+    /// Waits until no thread reads R. Throws Error{usage} if `stream` was made without an encoder's R.
+    explicit Update(StreamState& stream);
+    ~Update();
+    Update(const Update&) = delete;
+    Update& operator=(const Update&) = delete;
+
+    /// Records that R was replaced. Parameters as for StreamState::start().
+    void start(const FrameTime& time, std::span<const Component> objects = {},
+               std::span<const std::uint8_t> packed = {}, std::optional<int> threshold = {});
+    /// Records that R advanced by one delta frame. Parameters and errors as for StreamState::advance().
+    void advance(std::span<const std::uint8_t> packed, const FrameTime& time, std::span<const Component> objects = {},
+                 std::optional<int> threshold = {});
+    /// Records that R changed in `blocks`. Parameters and errors as for StreamState::advance_blocks().
+    void advance_blocks(const codec::BlockSet& blocks, const FrameTime& time, std::span<const Component> objects = {},
+                        std::optional<int> threshold = {});
+    /// Ends the update without a new version. Requires that R did not change.
+    void cancel();
+
+private:
+    // Lets others read R.
+    void end();
+
+    State* state_;  // null after the end
 };
 
 /// Control requests of a viewer that wait for the server, and the server's latest answers. Thread-safe.

@@ -1,6 +1,7 @@
 #include "framewire/net/stream_state.hpp"
 #include "framewire/codec/bounded_packer.hpp"
 #include "framewire/codec/exact_packer.hpp"
+#include "framewire/codec/keyframe_coder.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/net/receiver.hpp"
 #include "framewire/net/testing/test_hello.hpp"
@@ -9,7 +10,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -361,6 +367,193 @@ TEST(StreamState, RejectsInvalidDeltaFrames) {
     TestStream not_started;
     EXPECT_THROW(not_started.state.advance(stream.reference(), stream.packed(), {}), Error);
     EXPECT_EQ(not_started.state.counts().version, 0u);
+}
+
+// An encoder whose R is that of a stream.
+class EncodedStream {
+public:
+    EncodedStream() : packer_(shape), current_(shape), reference_(shape), state(info, reference()) { state.attach(); }
+
+    static constexpr Shape shape{1, 130, 200, 3};  // twelve blocks
+    inline static const StreamInfo info{shape, codec::Mode::exact, 5, {30, 1}, "a test"};
+
+    // Encodes and announces the next frame, and keeps a copy of R. All of this happens in the update.
+    void step() {
+        StreamState::Update update(state);
+        const auto frame = std::ssize(references);
+        kit::fill(current_.view(), kit::Fill::noise, static_cast<std::uint64_t>(frame));
+        packed_.clear();
+        if (frame == 0)
+            packer_.pack_first(current_.view(), reference(), info.threshold, packed_);
+        else
+            packer_.pack_step(current_.view(), reference(), info.threshold, packed_);
+        references.emplace_back(shape);
+        copy(reference(), references.back().view());
+        const FrameTime time{frame, static_cast<double>(frame) / 30, Clock::now()};
+        if (frame == 0)
+            update.start(time, {}, packed_);
+        else
+            update.advance(packed_, time);
+    }
+
+    HostView<std::uint8_t> reference() { return reference_.view(); }
+
+private:
+    codec::ExactPacker packer_;
+    HostImage current_, reference_;
+    Bytes packed_;
+
+public:
+    StreamState state;
+    std::vector<HostImage> references;  // by version - 1
+};
+
+// Expects that every encoded block of a state shows `picture`.
+void expect_blocks_of(const std::shared_ptr<const WholeState>& whole, HostView<const std::uint8_t> picture) {
+    ASSERT_TRUE(whole);
+    const codec::BlockGrid grid(picture.shape());
+    codec::PictureDecoder decoder;
+    HostImage decoded(picture.shape());
+    copy(picture, decoded.view());
+    for (std::size_t block = 0; block < whole->blocks.size(); ++block)
+        if (whole->blocks[block])
+            EXPECT_TRUE(decoder.decode(*whole->blocks[block], grid.place(static_cast<int>(block)), decoded.view()));
+    expect_equal(std::as_const(decoded).view(), picture);
+}
+
+// Threads ask for blocks and pictures while an encoder changes R without a pause. Each answer must show exactly its own
+// version, and the encoder must let the other threads have their turn.
+TEST(StreamState, BlocksFitTheirVersionWhileAnEncoderChangesR) {
+    constexpr std::size_t answers = 20, readers = 3, most_frames = 20 * answers;  // 45 if R is handed over fairly
+    EncodedStream stream;
+    auto& state = stream.state;
+    stream.step();
+    std::atomic<std::size_t> reading = readers + 1;
+    std::atomic<bool> stopped = false;
+    const auto wait_for_next = [&](std::uint64_t version) {
+        while (state.version() == version && !stopped) std::this_thread::yield();
+    };
+    std::vector<std::vector<std::shared_ptr<const WholeState>>> wholes(readers);
+    std::vector<std::pair<std::uint64_t, HostImage>> copies;
+    std::vector<std::jthread> threads;
+    for (std::size_t reader = 0; reader < readers; ++reader)
+        threads.emplace_back([&, reader] {
+            for (std::size_t i = 0; i < answers; ++i) {
+                codec::BlockSet wanted(state.blocks());
+                for (std::size_t block = 0; block < wanted.size(); ++block)
+                    wanted[block] = (block * 7 + i + reader) % 3 != 0 || i % 4 == 0;
+                wholes[reader].push_back(state.whole(wanted, i % 5 == 0 ? state.version() - 1 : max_version));
+                wait_for_next(wholes[reader].back()->header.version);
+            }
+            --reading;
+        });
+    threads.emplace_back([&] {
+        for (std::size_t i = 0; i < answers; ++i) {
+            HostImage copied(EncodedStream::shape);
+            const auto version = state.copy_reference(copied.view());
+            copies.emplace_back(version, std::move(copied));
+            wait_for_next(version);
+        }
+        --reading;
+    });
+    while (reading > 0 && stream.references.size() < most_frames) stream.step();
+    stopped = true;
+    EXPECT_EQ(reading, 0u) << "the encoder did not let the others read R";
+    threads.clear();
+    const auto reference = [&](std::uint64_t version) {
+        return std::as_const(stream.references.at(version - 1)).view();
+    };
+    for (const auto& of_reader : wholes)
+        for (const auto& whole : of_reader) {
+            SCOPED_TRACE(whole->header.version);
+            expect_blocks_of(whole, reference(whole->header.version));
+            if (whole->picture.version == 0) continue;
+            Receiver viewer(hello_of(state));
+            EXPECT_EQ(deliver(*whole->picture.bytes, viewer), Receiver::Outcome::picture);
+            EXPECT_EQ(viewer.state().version, whole->header.version);
+            expect_equal(viewer.picture(), reference(whole->header.version));
+        }
+    for (const auto& [version, copied] : copies) expect_equal(copied.view(), reference(version));
+}
+
+// The network's loop must not wait for the encoder. A function that did would never return here.
+TEST(StreamState, ServesDeltaFramesDuringAnUpdate) {
+    EncodedStream stream;
+    auto& state = stream.state;
+    stream.step();
+    stream.step();
+    StreamState::Update update(state);
+    kit::fill(stream.reference(), kit::Fill::zeros);
+    EXPECT_EQ(state.version(), 2u);
+    EXPECT_EQ(state.delta_frames(1).size(), 1u);
+    EXPECT_EQ(state.oldest_allowed(), 0u);
+    EXPECT_EQ(state.missing({}).version, 0u);
+    EXPECT_GT(state.estimated_bytes(codec::BlockSet(state.blocks(), 1), max_version), 0u);
+    EXPECT_EQ(state.counts().version, 2u);
+    EXPECT_TRUE(state.watched());
+    EXPECT_FALSE(state.ended());
+    state.attach();
+    state.detach();
+    update.start({2, 2 / 30.0, Clock::now()});
+    EXPECT_EQ(state.version(), 3u);
+    Receiver viewer(hello_of(state));
+    bring_up_to_date(state, viewer);
+    expect_equal(viewer.picture(), stream.reference());
+}
+
+TEST(StreamState, CancelledUpdateChangesNothing) {
+    EncodedStream stream;
+    stream.step();
+    StreamState::Update(stream.state).cancel();
+    EXPECT_EQ(stream.state.version(), 1u);
+    expect_blocks_of(testing::all_of(stream.state), stream.reference());
+}
+
+// An encoder may fail after it has changed a part of R. No viewer may get blocks of it.
+TEST(StreamState, SendsNoBlocksAfterAFailedUpdate) {
+    EncodedStream stream;
+    auto& state = stream.state;
+    stream.step();
+    stream.step();
+    HostImage copied(EncodedStream::shape);
+    const auto expect_unknown = [&] {
+        EXPECT_EQ(testing::all_of(state), nullptr);
+        EXPECT_THROW(state.copy_reference(copied.view()), Error);
+        EXPECT_EQ(state.version(), 2u);
+        EXPECT_EQ(state.delta_frames(1).size(), 1u) << "the bytes of the last delta frame are still valid";
+    };
+    {
+        const StreamState::Update update(state);
+        stream.reference().data()[0] ^= 0xff;
+    }
+    expect_unknown();
+    StreamState::Update(state).start({2, 2 / 30.0, Clock::now()});
+    expect_blocks_of(testing::all_of(state), stream.reference());
+    EXPECT_EQ(state.copy_reference(copied.view()), 3u);
+    EXPECT_THROW(StreamState::Update(state).advance({}, {}), Error) << "a delta frame has a head";
+    EXPECT_EQ(testing::all_of(state), nullptr) << "R may contain the change that was refused";
+}
+
+TEST(StreamState, IsFedEitherByItsEncoderOrWithPictures) {
+    const auto& info = EncodedStream::info;
+    EncodedStream stream;
+    stream.step();
+    auto& state = stream.state;
+    const codec::BlockSet blocks(state.blocks());
+    EXPECT_THROW(state.start(stream.reference(), {}), Error);
+    EXPECT_THROW(state.advance(stream.reference(), {}, {}), Error);
+    EXPECT_THROW(state.advance_blocks(stream.reference(), blocks, {}), Error);
+    expect_blocks_of(testing::all_of(state), stream.reference());
+
+    StreamState own(info);
+    EXPECT_THROW(StreamState::Update{own}, Error);
+    HostImage other({1, 8, 8, 3});
+    EXPECT_THROW(StreamState(info, other.view()), Error);
+    EXPECT_THROW(StreamState(info, HostView<const std::uint8_t>()), Error);
+    StreamState not_started(info, stream.reference());
+    EXPECT_EQ(testing::all_of(not_started), nullptr);
+    EXPECT_THROW(StreamState::Update(not_started).advance_blocks(blocks, {}), Error);
+    EXPECT_EQ(not_started.version(), 0u);
 }
 
 TEST(Receiver, RejectsInvalidServerMessages) {

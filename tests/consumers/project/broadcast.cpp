@@ -18,7 +18,7 @@ int main() {
     const auto source = open_source("synth:size=64x48:objects=2:frames=20");
     const auto& info = source->info();
     StreamEncoder encoder({.threshold = threshold}, info.shape, executor);
-    net::StreamState state({info.shape, codec::Mode::exact, threshold, info.rate, "synth"});
+    net::StreamState state({info.shape, codec::Mode::exact, threshold, info.rate, "synth"}, encoder.reference());
     net::Server server(state, {{.listen = {"127.0.0.1", 0}}});
 
     auto viewer = std::async(std::launch::async, [&] {
@@ -35,11 +35,12 @@ int main() {
     FrameTime time;
     while (source->read(frame.host(), time)) {
         frame.upload();
+        net::StreamState::Update update(state);
         const auto encoded = encoder.encode(frame, codec::PackAs::delta_frame);
         if (encoded.whole)
-            state.start(encoder.reference(), time, {}, encoded.packed);
+            update.start(time, {}, encoded.packed);
         else
-            state.advance(encoder.reference(), encoded.packed, time);
+            update.advance(encoded.packed, time);
         server.publish();
     }
     server.finish(std::chrono::seconds(10));

@@ -74,7 +74,8 @@ void Loopback::three_viewers_one_late(const codec::EncoderParameters& parameters
     const auto chain = parse_chain(filters);
     ChainPlan plan(chain, shape, executor);
     StreamEncoder encoder(parameters, plan.output_shape(), executor);
-    net::StreamState state({encoder.shape(), parameters.mode, parameters.effective_threshold(), {30, 1}, "synth"});
+    net::StreamState state({encoder.shape(), parameters.mode, parameters.effective_threshold(), {30, 1}, "synth"},
+                           encoder.reference());
     net::ServerOptions options;
     options.listen = {"127.0.0.1", 0};
     net::Server server(state, options);
@@ -94,12 +95,13 @@ void Loopback::three_viewers_one_late(const codec::EncoderParameters& parameters
         captured.upload();
         plan.run(captured, filtered);
         filtered.download();
+        net::StreamState::Update update(state);
         const auto encoded = encoder.encode(filtered, codec::PackAs::delta_frame);
         filtered.wait();
         if (encoded.whole)
-            state.start(encoder.reference(), time, {}, encoded.packed);
+            update.start(time, {}, encoded.packed);
         else
-            state.advance(encoder.reference(), encoded.packed, time);
+            update.advance(encoded.packed, time);
         expected.emplace_back(encoder.shape());
         copy(filtered.host(), expected.back().view());
         references.emplace_back(encoder.shape());
