@@ -16,7 +16,8 @@
 //     advance_blocks     `after`         -> R, summaries
 //     assemble_frames    coded blocks    -> packed frames and their offsets
 //
-// pack_first() codes each keyframe in two forms, near and lossless, and lets assemble_frames() choose.
+// pack_first() codes each keyframe in two forms, near and lossless, and lets assemble_frames() choose. At effort 0, it
+// codes only the lossless form.
 
 namespace framewire::codec {
 namespace {
@@ -68,6 +69,7 @@ struct BoundedBatchPacker::State {
     BatchBlocks blocks;
     Executor* executor;
     DeviceCoderTables tables;
+    Effort effort;
     BatchPredictionEncoder encoder;
     BlockSlots slots, lossless_slots;  // lossless_slots is for the lossless form of keyframes
     BatchZeros zeros;
@@ -76,12 +78,13 @@ struct BoundedBatchPacker::State {
     cuda::DeviceBuffer packed, begins, headings, chosen, places;
     cuda::Event ready{cuda::Event::Timing::none};
 
-    State(const Shape& of, int effort, Executor& executor_)
+    State(const Shape& of, int level, Executor& executor_)
         : shape(of),
           blocks{BlockGrid(of), of.channels, of.frames},
           executor(&executor_),
           tables(stream()),
-          encoder(of.channels, Effort::of(effort)),
+          effort(Effort::of(level)),
+          encoder(of.channels, effort),
           slots(blocks.count(), of.channels, stream()),
           lossless_slots(blocks.count(), of.channels, stream()),
           zeros(blocks),
@@ -142,8 +145,8 @@ PackedBatch BoundedBatchPacker::pack_first(DeviceView<const std::uint8_t> curren
     state.validate_views(current, reference, threshold);
     state.zeros.clear(stream);
     PackedBatch packed{};
-    // A keyframe with threshold 0 is lossless, so only the lossless form is coded.
-    if (const int within = first_threshold(threshold); within == 0) {
+    // A keyframe with threshold 0 is lossless, and so are all keyframes at effort 0. Only the lossless form is coded.
+    if (const int within = first_threshold(threshold); within == 0 || !state.effort.searches()) {
         cuda::copy(current, reference, stream);
         packed = state.assemble(state.lossless(current, state.coded(), threshold), nullptr);
     } else {

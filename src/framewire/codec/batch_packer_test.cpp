@@ -20,8 +20,9 @@ using kit::DeviceMirror;
 using kit::GuardedImage;
 
 // Kind of change from one frame to the next.
-enum class Scene { still, blobs, scattered, shifted, noise };
-constexpr Scene all_scenes[] = {Scene::still, Scene::blobs, Scene::scattered, Scene::shifted, Scene::noise};
+enum class Scene { still, blobs, scattered, shifted, noise, grain };
+constexpr Scene all_scenes[] = {Scene::still,   Scene::blobs, Scene::scattered,
+                                Scene::shifted, Scene::noise, Scene::grain};
 
 // Fills every frame of `image` with a textured gradient and sensor noise. If `later` is set, applies the change
 // `scene`. The same arguments and test seed give the same bytes.
@@ -38,6 +39,9 @@ void fill_scene(HostView<std::uint8_t> image, Scene scene, bool later, std::uint
                     value += 70 - 2 * (x % 23) + static_cast<int>(random() % 9);
                 if (later && scene == Scene::scattered && random() % 40 == 0) value += 90;
                 if (scene == Scene::noise) value = static_cast<int>(random());
+                // Strong grain over a slow zoom.
+                if (scene == Scene::grain)
+                    value += static_cast<int>(random() % 25 + random() % 25) + (later ? (x + y) / 16 : 0);
                 image.row(frame, y)[i] = static_cast<std::uint8_t>(value);
             }
 }
@@ -120,25 +124,28 @@ TEST_P(BoundedBatchPackerTest, PacksTheSameBytesAsTheCpu) {
     for (const int channels : {1, 3})
         for (const int streams : {1, 3})
             for (const auto& shape : kit::small_shapes(channels, streams))
-                for (const auto scene : all_scenes) {
-                    if (HasFailure()) return;
-                    check(executor, shape, {}, scene, 20, 1);
-                }
+                for (const auto scene : all_scenes)
+                    for (const int effort : {0, 1}) {
+                        if (HasFailure()) return;
+                        check(executor, shape, {}, scene, 20, effort);
+                    }
     for (const auto& layout : kit::layouts())
         for (const int threshold : {0, 1, 3, 8, 13, 14, 60, 254})
             for (const int effort : {0, 1, 2})
-                for (const auto scene : {Scene::blobs, Scene::shifted}) {
-                    if (HasFailure()) return;
-                    check(executor, {2, 75, 131, 3}, layout, scene, threshold, effort);
-                }
+                for (const int channels : {1, 3})
+                    for (const auto scene : {Scene::blobs, Scene::shifted, Scene::grain}) {
+                        if (HasFailure()) return;
+                        check(executor, {2, 75, 131, channels}, layout, scene, threshold, effort);
+                    }
 }
 
 TEST_P(BoundedBatchPackerTest, PacksLargeFrames) {
     auto& executor = kit::executor(GetParam());
-    for (const auto scene : all_scenes) {
-        if (HasFailure()) return;
-        check(executor, kit::hd_shape(3, 2), {}, scene, 20, 1);
-    }
+    for (const auto scene : all_scenes)
+        for (const int effort : {0, 1}) {
+            if (HasFailure()) return;
+            check(executor, kit::hd_shape(3, 2), {}, scene, 20, effort);
+        }
 }
 
 }  // namespace

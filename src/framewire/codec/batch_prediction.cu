@@ -618,7 +618,7 @@ void advance_blocks(DeviceView<const std::uint8_t> camera, DeviceView<const std:
 //     write_block    warp 0        joined entries -> rANS words at the end of the block's slot
 //
 // If the first step size suggests it, the block is coded a second time with the largest one, and the cheaper result
-// stays.
+// stays. At effort 0, delta frames have only the candidate `reference` and are coded once.
 
 namespace framewire::codec {
 namespace prediction_kernels {
@@ -640,6 +640,9 @@ struct Job {
     CoderTables tables;
     CodedBlocks coded;
     std::uint8_t* scratch;
+
+    // Returns true for delta frames at effort 0, whose blocks are coded once, like QuickPredictionEncoder codes them.
+    __device__ bool quick() const { return candidates == 0 && !fresh; }
 };
 
 // Scratch memory of a thread block, in device memory: the entries of each sub-block for each attempted step size, and
@@ -668,7 +671,8 @@ struct Shared {
         changed_samples[sizes_tried];  // per attempt: raw bits, sum of magnitudes, samples with a step
     std::uint32_t may_stay[2];         // a bit per sub-block: the previous picture is within the threshold
     std::uint32_t item;
-    int furthest;  // largest difference between camera and previous picture in the block
+    int furthest;                          // largest difference between camera and previous picture in the block
+    std::uint32_t beyond_samples, excess;  // samples beyond the threshold, and the sum of the amounts by which they are
 
     __device__ std::uint8_t& sample(int x, int y, int channel) {
         return after[(y * block_side + x) * channels + channel];
@@ -682,9 +686,13 @@ static_assert(sizeof(Shared<3>) <= 64 * 1024, "Turing allows 64 KiB of shared me
 template <int channels>
 __device__ void begin_block(const Job& job, int stream, const BlockPlace& place, Shared<channels>& shared) {
     if (threadIdx.x < 2) shared.may_stay[threadIdx.x] = ~0u;
-    if (threadIdx.x == 0) shared.furthest = 0;
+    if (threadIdx.x == 0) {
+        shared.furthest = 0;
+        shared.beyond_samples = shared.excess = 0;
+    }
     __syncthreads();
     int furthest = 0;
+    std::uint32_t beyond_samples = 0, excess = 0;
     for (int i = static_cast<int>(threadIdx.x); i < block_side * block_side; i += threads_per_block) {
         const int x = i % block_side, y = i / block_side;
 #pragma unroll
@@ -702,6 +710,10 @@ __device__ void begin_block(const Job& job, int stream, const BlockPlace& place,
             const int distance = abs(now[channel] - was);
             far |= distance > job.threshold;
             furthest = max(furthest, distance);
+            if (distance > job.threshold) {
+                ++beyond_samples;
+                excess += static_cast<std::uint32_t>(distance - job.threshold);
+            }
         }
         if (far) {
             const int part = y / part_side * parts_per_row + x / part_side;
@@ -709,7 +721,13 @@ __device__ void begin_block(const Job& job, int stream, const BlockPlace& place,
         }
     }
     const auto furthest_of_warp = cuda::warp_max(static_cast<std::uint32_t>(furthest));
-    if (threadIdx.x % 32 == 0) atomicMax(&shared.furthest, static_cast<int>(furthest_of_warp));
+    beyond_samples = cuda::warp_sum(beyond_samples);
+    excess = cuda::warp_sum(excess);
+    if (threadIdx.x % 32 == 0) {
+        atomicMax(&shared.furthest, static_cast<int>(furthest_of_warp));
+        atomicAdd(&shared.beyond_samples, beyond_samples);
+        atomicAdd(&shared.excess, excess);
+    }
 }
 
 // Copies the chosen candidate into the block. Called by one warp.
@@ -752,6 +770,7 @@ __device__ void code_block(const Job& job, int stream, const BlockPlace& block, 
     const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
     if (threadIdx.x < step_models::sets) shared.costs[tried][threadIdx.x] = 0;
     if (threadIdx.x == 0) shared.plain_bits[tried] = shared.all_steps[tried] = shared.changed_samples[tried] = 0;
+    const bool quick = job.quick();
     __syncthreads();
     for (int index = 0; index < part_count; ++index) {
         const PartPlace place(block, index);
@@ -782,7 +801,7 @@ __device__ void code_block(const Job& job, int stream, const BlockPlace& block, 
         shared.search.camera.load(job.camera, stream, x, y, place.width, place.height);
         if (!job.fresh) shared.search.window.load(job.before, stream, job.frame_width, job.frame_height, x, y);
         __syncthreads();
-        if (!job.fresh && look) {
+        if (!job.fresh && look && !quick) {
             find_vectors(near, place.height, shared.search);
             const int found = shared.search.found_count;
             if (static_cast<int>(threadIdx.x) < found)
@@ -791,12 +810,13 @@ __device__ void code_block(const Job& job, int stream, const BlockPlace& block, 
             __syncthreads();
         }
         // Candidates: inside, reference, and the vectors that were found; only the first if there is no previous
-        // picture.
-        const int vectors = job.fresh ? 0 : shared.vector_counts[index];
-        const int candidates = job.fresh ? 1 : 2 + vectors;
+        // picture, and only the second if nothing is searched.
+        const int vectors = job.fresh || quick ? 0 : shared.vector_counts[index];
+        const int candidates = job.fresh || quick ? 1 : 2 + vectors;
         if (static_cast<int>(threadIdx.x) < candidates) {
             auto& candidate = shared.candidates[threadIdx.x];
-            candidate.by = threadIdx.x == 0   ? Predicted::inside
+            candidate.by = quick              ? Predicted::reference
+                           : threadIdx.x == 0 ? Predicted::inside
                            : threadIdx.x == 1 ? Predicted::reference
                                               : Predicted::moved;
             candidate.vector = threadIdx.x < 2 ? MotionVector{} : shared.vectors[index][threadIdx.x - 2];
@@ -894,11 +914,14 @@ __global__ void __launch_bounds__(threads_per_block) prediction_kernel(Job job) 
         begin_block(job, stream, place, shared);
         __syncthreads();
         // Make a first attempt, with motion search. A second attempt with the largest step size reuses its vectors.
-        int size = first_step_size(job.threshold, shared.furthest, job.fresh), tried = 0;
+        int size = job.quick() ? quick_step_size(job.threshold, shared.furthest - job.threshold, shared.beyond_samples,
+                                                 shared.excess)
+                               : first_step_size(job.threshold, shared.furthest, job.fresh);
+        int tried = 0;
         code_block(job, stream, place, Quantizer(job.threshold, size), 0, true, shared, scratch);
         give_block(job, stream, place, shared);
         __syncthreads();
-        if (tries_largest(job.threshold, shared.all_steps[0], shared.changed_samples[0])) {
+        if (!job.quick() && tries_largest(job.threshold, shared.all_steps[0], shared.changed_samples[0])) {
             begin_block(job, stream, place, shared);
             code_block(job, stream, place, Quantizer(job.threshold, step_sizes::largest), 1, false, shared, scratch);
             if (takes_largest(cost_of(shared, 1), cost_of(shared, 0))) {

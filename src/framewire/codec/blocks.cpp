@@ -5,10 +5,17 @@
 #include <cstring>
 #include <functional>
 
-// Functions that clear, add and subtract the differences of sub-blocks. Addition and subtraction process runs of
-// adjacent sub-blocks in SIMD vectors.
+// Functions that copy blocks, and that clear, add and subtract the differences of sub-blocks. Addition and subtraction
+// process runs of adjacent sub-blocks in SIMD vectors.
 
 namespace framewire::codec {
+
+void copy_block(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, const BlockPlace& block) {
+    const auto channels = std::int64_t{to.shape().channels};
+    for (int y = block.y; y < block.y + block.height; ++y)
+        std::memcpy(to.row(0, y) + block.x * channels, from.row(0, y) + block.x * channels,
+                    static_cast<std::size_t>(block.width * channels));
+}
 
 void clear_parts(HostView<std::uint8_t> differences, const BlockPlace& block, PartSet parts) {
     const int channels = differences.shape().channels;

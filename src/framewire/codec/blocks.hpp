@@ -145,6 +145,9 @@ void for_each_run_of(PartSet parts, const BlockPlace& block, Body&& body) {
     }
 }
 
+/// Copies one block between pictures of the same shape.
+void copy_block(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, const BlockPlace& block);
+
 /// Sets the differences of the sub-blocks `parts` to 0. `differences` has the shape of the frame.
 void clear_parts(HostView<std::uint8_t> differences, const BlockPlace& block, PartSet parts);
 /// Adds the differences in `tile` to the sub-blocks `parts` of the frame `held`, modulo 256. `tile` covers one block.

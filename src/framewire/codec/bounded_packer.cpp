@@ -2,33 +2,27 @@
 #include "framewire/codec/blocks.hpp"
 #include "framewire/codec/packing.hpp"
 #include "framewire/codec/prediction.hpp"
+#include "framewire/codec/quick_prediction.hpp"
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 
-#include <cstring>
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <numeric>
+#include <span>
 #include <utility>
 
 // Mode `bounded` on the CPU. pack_step() runs in three passes over the blocks, each in parallel:
 //
 //     1. block_distance()       finds the blocks in which some byte is off by more than the threshold
-//     2. PredictionEncoder      codes these blocks and reconstructs them in `after`
+//     2. PredictionEncoder      codes these blocks and reconstructs them in `after`;
+//                               at effort 0, QuickPredictionEncoder
 //     3. copy to R              and measurement of the errors that remain
 //
 // R is updated only after all blocks are coded, because they are predicted from the complete previous R.
 
 namespace framewire::codec {
-namespace {
-
-void copy_block(HostView<const std::uint8_t> from, HostView<std::uint8_t> to, const BlockPlace& block) {
-    const auto channels = std::int64_t{to.shape().channels};
-    for (int y = block.y; y < block.y + block.height; ++y)
-        std::memcpy(to.row(0, y) + block.x * channels, from.row(0, y) + block.x * channels,
-                    static_cast<std::size_t>(block.width * channels));
-}
-
-}  // namespace
-
 struct BoundedPacker::State {
     Shape shape;
     BlockGrid grid;
@@ -36,20 +30,24 @@ struct BoundedPacker::State {
     HostImage after;  // reconstruction of the coded blocks
     std::vector<Summary> found;
     std::vector<int> coded;
-    std::vector<PredictionEncoder> encoders;  // one per worker
+    Effort effort;
+    std::vector<PredictionEncoder> encoders;             // one per worker
+    std::vector<QuickPredictionEncoder> quick_encoders;  // one per worker; empty unless effort is 0
     PicturePacker pictures;
     BlockWriter writer;
     std::vector<std::uint8_t> whole;  // the current keyframe in lossless form
 
-    State(const Shape& of, int effort, const ThreadPool* pool_)
+    State(const Shape& of, int level, const ThreadPool* pool_)
         : shape(of),
           grid(of),
           pool(pool_),
           after(of),
           found(static_cast<std::size_t>(grid.count())),
+          effort(Effort::of(level)),
+          quick_encoders(effort.searches() ? 0 : block_workers(pool)),
           pictures(of, pool) {
         encoders.reserve(block_workers(pool));
-        while (encoders.size() < block_workers(pool)) encoders.emplace_back(Effort::of(effort));
+        while (encoders.size() < block_workers(pool)) encoders.emplace_back(effort);
         coded.reserve(found.size());
     }
 
@@ -59,10 +57,14 @@ struct BoundedPacker::State {
               std::vector<std::uint8_t>& out) {
         const HostView<const std::uint8_t> before = reference;
         const bool fresh = kind == PackedHead::Kind::first_picture;
-        writer.write({kind, within}, coded, grid.count(), pool, out,
-                     [&](std::size_t worker, int block, std::vector<std::uint8_t>& bytes) {
-                         encoders[worker].encode(camera, before, grid.place(block), within, fresh, after.view(), bytes);
-                     });
+        if (effort.searches())
+            writer.write({kind, within}, coded, grid.count(), pool, out,
+                         [&](std::size_t worker, int block, std::vector<std::uint8_t>& bytes) {
+                             encoders[worker].encode(camera, before, grid.place(block), within, fresh, after.view(),
+                                                     bytes);
+                         });
+        else
+            pack_quickly({kind, within}, camera, before, out);
         for_blocks(pool, coded.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
             for (auto i = begin; i < end; ++i) {
                 const int block = coded[i];
@@ -76,6 +78,24 @@ struct BoundedPacker::State {
         });
     }
 
+    // Codes the blocks listed in `coded` with the quick encoders, several at a time.
+    void pack_quickly(const PackedHead& head, HostView<const std::uint8_t> camera, HostView<const std::uint8_t> before,
+                      std::vector<std::uint8_t>& out) {
+        constexpr auto most = QuickPredictionEncoder::at_once;
+        writer.write_found(
+            head, (coded.size() + most - 1) / most, grid.count(), pool, out,
+            [&](std::size_t worker, std::size_t group, std::vector<std::uint8_t>& bytes, auto&& took) {
+                const auto of =
+                    std::span(coded).subspan(group * most).first(std::min(most, coded.size() - group * most));
+                std::array<BlockPlace, most> places;
+                std::array<std::size_t, most> sizes;
+                for (std::size_t i = 0; i < of.size(); ++i) places[i] = grid.place(of[i]);
+                quick_encoders[worker].encode(camera, before, std::span(places).first(of.size()), head.threshold,
+                                              after.view(), bytes, sizes);
+                for (std::size_t i = 0; i < of.size(); ++i) took(of[i], sizes[i]);
+            });
+    }
+
     Summary sum() const {
         Summary all;
         for (const auto& block : found) add(all, block);
@@ -85,7 +105,7 @@ struct BoundedPacker::State {
 
 Effort Effort::of(int level) {
     if (level < 0 || level > most) fail(ErrorCode::usage, "the effort is {}; allowed: 0 to {}", level, most);
-    constexpr int ranges[] = {0, 6, 12}, counts[] = {2, 3, 4};
+    constexpr int ranges[] = {0, 6, 12}, counts[] = {0, 3, 4};
     return {ranges[level], counts[level]};
 }
 
@@ -107,10 +127,11 @@ Summary BoundedPacker::pack_first(HostView<const std::uint8_t> camera, HostView<
     std::iota(state.coded.begin(), state.coded.end(), 0);
     std::fill(state.found.begin(), state.found.end(), Summary{});
     state.whole.clear();
-    // The lossless keyframe is always needed, either as the result or to compare its size.
+    // The lossless keyframe is always needed, either as the result or to compare its size. At effort 0, it is the
+    // result.
     state.pictures.pack(camera, threshold, state.whole);
     // The near keyframe is used only if it is more than an eighth smaller.
-    const int within = first_threshold(threshold);
+    const int within = state.effort.searches() ? first_threshold(threshold) : 0;
     const auto before = out.size();
     if (within > 0) {
         state.pack(PackedHead::Kind::first_picture, within, camera, reference, out);

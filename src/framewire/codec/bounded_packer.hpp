@@ -18,10 +18,10 @@ namespace framewire::codec {
 /// current frame. Move-only; not thread-safe.
 class BoundedPacker {
 public:
-    /// Creates an encoder for frames of `shape`, whose `frames` must be 1. `effort` is that of the motion search: 0 for
-    /// none, 1 for a short one, 2 for a thorough one. `pool` is optional and must outlive this object; its threads
-    /// share the blocks of each frame. The bytes are the same with and without it. Throws Error{usage} if the shape or
-    /// effort is invalid.
+    /// Creates an encoder for frames of `shape`, whose `frames` must be 1. `effort` is that of the search for
+    /// predictions: 0 for none, 1 for a short one, 2 for a thorough one. `pool` is optional and must outlive this
+    /// object; its threads share the blocks of each frame. The bytes are the same with and without it. Throws
+    /// Error{usage} if the shape or effort is invalid.
     BoundedPacker(const Shape& shape, int effort, const ThreadPool* pool = nullptr);
     ~BoundedPacker();
     BoundedPacker(BoundedPacker&&) noexcept;
@@ -32,8 +32,8 @@ public:
 
     /// Packs a keyframe, appends it to `out`, and sets `reference` to the decoded picture. It is closer to `camera`
     /// than `threshold` (0..254) requires, so that noise rarely exceeds the threshold afterwards. If this form saves
-    /// little, the keyframe is lossless instead. Returns the remaining errors and a count of 0. Throws Error{usage} if
-    /// an argument is invalid.
+    /// little, and at effort 0, the keyframe is lossless instead. Returns the remaining errors and a count of 0. Throws
+    /// Error{usage} if an argument is invalid.
     Summary pack_first(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
                        std::vector<std::uint8_t>& out);
     /// Packs a delta frame, appends it to `out`, and brings `reference` within `threshold` (0..254) of `camera`.

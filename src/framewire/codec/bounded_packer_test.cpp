@@ -2,6 +2,7 @@
 #include "framewire/codec/encoder_ref.hpp"
 #include "framewire/codec/packing.hpp"
 #include "framewire/codec/prediction.hpp"
+#include "framewire/codec/quick_prediction.hpp"
 #include "framewire/core/error.hpp"
 #include "kit/images.hpp"
 
@@ -44,12 +45,15 @@ Summary distance_reference(HostView<const std::uint8_t> a, HostView<const std::u
 }
 
 TEST(BoundedPacker, ViewersMatchTheReferenceAndStayWithinTheThreshold) {
+    constexpr std::pair<int, int> combinations[] = {{0, 0},   {1, 0}, {3, 0}, {8, 0},  {20, 0},
+                                                    {254, 0}, {0, 2}, {8, 2}, {20, 2}, {254, 2}};
     for (const int channels : {1, 3})
         for (const auto& shape : kit::small_shapes(channels))
             for (const auto& layout : kit::layouts())
-                for (const int threshold : {0, 8, 20, 254}) {
-                    SCOPED_TRACE(to_string(shape) + ", " + kit::to_string(layout) + ", " + std::to_string(threshold));
-                    BoundedPacker packer(shape, BoundedPacker::max_effort);
+                for (const auto& [threshold, effort] : combinations) {
+                    SCOPED_TRACE(to_string(shape) + ", " + kit::to_string(layout) + ", " + std::to_string(threshold) +
+                                 ", effort " + std::to_string(effort));
+                    BoundedPacker packer(shape, effort);
                     Unpacker unpacker(shape);
                     GuardedImage camera(shape, layout), held(shape, layout), viewer(shape, layout);
                     HostImage before(shape);
@@ -154,6 +158,72 @@ TEST(BoundedPacker, NoiseNearTheThresholdCostsNoMoreThanExactMode) {
                 }
             }
             EXPECT_LE(packed.size(), exactly_packed.size());
+        }
+}
+
+TEST(BoundedPacker, QuickStepSizeDependsOnTheSamplesBeyondTheThreshold) {
+    using namespace step_sizes;
+    // Barely beyond the threshold of 20: up to a quarter of it.
+    EXPECT_EQ(quick_step_size(20, 5, 100, 500), single);
+    EXPECT_EQ(quick_step_size(20, 6, 100, 500), third);
+    // A third of the largest step size, 41, is 13.
+    EXPECT_EQ(quick_step_size(20, 90, 100, 1300), third);
+    EXPECT_EQ(quick_step_size(20, 90, 100, 1301), largest);
+    // All step sizes are 1 at threshold 0.
+    EXPECT_EQ(Quantizer(0, quick_step_size(0, 255, 100, 25500)).step(), 1);
+}
+
+TEST(BoundedPacker, EffortZeroCodesEachSubBlockFromTheSamePosition) {
+    // The camera moves by 5 pixels, so a search would find the motion; nothing is searched at effort 0.
+    const Shape shape{1, 64, 64, 3};
+    BoundedPacker packer(shape, 0);
+    HostImage camera(shape), held(shape), before(shape);
+    film(camera.view(), 0, 0, 1);
+    copy(std::as_const(camera).view(), held.view());
+    copy(std::as_const(camera).view(), before.view());
+    film(camera.view(), 5, 3, 1);
+    Bytes packed;
+    packer.pack_step(std::as_const(camera).view(), held.view(), 8, packed);
+    const auto found = find_beyond(std::as_const(camera).view(), std::as_const(before).view(), {0, 0, 64, 64}, 8);
+    const Quantizer quantizer(8, quick_step_size(8, found.furthest, found.samples, found.excess));
+    for (int y = 0; y < 64; ++y)
+        for (int i = 0; i < 64 * 3; ++i) {
+            const int was = before.view().row(0, y)[i], now = camera.view().row(0, y)[i];
+            ASSERT_EQ(held.view().row(0, y)[i], quantizer.sample(was, quantizer.steps(now, was))) << y << ' ' << i;
+        }
+}
+
+TEST(BoundedPacker, FindsTheSamplesBeyondTheThreshold) {
+    for (const int channels : {1, 3})
+        for (const int threshold : {0, 3, 20, 254}) {
+            SCOPED_TRACE(std::to_string(channels) + " channels, threshold " + std::to_string(threshold));
+            const Shape shape{1, 75, 131, channels};
+            HostImage camera(shape), before(shape);
+            film(camera.view(), 0, threshold / 2 + 3, 1);
+            film(before.view(), 0, threshold / 2 + 3, 2);
+            const BlockGrid grid(shape);
+            for (int number = 0; number < grid.count(); ++number) {
+                const auto block = grid.place(number);
+                BeyondThreshold want;
+                for (int y = 0; y < block.height; ++y)
+                    for (int i = 0; i < block.width * channels; ++i) {
+                        const auto at = block.x * channels + i;
+                        const int beyond =
+                            std::abs(camera.view().row(0, block.y + y)[at] - before.view().row(0, block.y + y)[at]) -
+                            threshold;
+                        if (beyond <= 0) continue;
+                        want.parts |= part_bit(i / channels / part_side, y / part_side);
+                        ++want.samples;
+                        want.excess += static_cast<std::uint32_t>(beyond);
+                        want.furthest = std::max(want.furthest, beyond);
+                    }
+                const auto got =
+                    find_beyond(std::as_const(camera).view(), std::as_const(before).view(), block, threshold);
+                EXPECT_EQ(got.parts, want.parts) << number;
+                EXPECT_EQ(got.samples, want.samples) << number;
+                EXPECT_EQ(got.excess, want.excess) << number;
+                EXPECT_EQ(got.furthest, want.furthest) << number;
+            }
         }
 }
 

@@ -164,6 +164,12 @@ HWY_INLINE RowsAbove rows_above_part(int x, int y, StepPlanes& planes) {
     return above;
 }
 
+/// Returns the steps of one channel of the rows at (x, y) and of their neighbours.
+HWY_INLINE Around steps_around(Steps steps, int channel, int x, int y, StepPlanes& planes, const RowsAbove& above) {
+    const auto left = to_the_left<1>(steps, steps_at(planes.steps(channel, x, y) - part_side));
+    return {steps, left, one_above(steps, above.here[channel]), one_above(left, above.left[channel])};
+}
+
 /// Decides for each lane whether its difference is an increase; `like` is the change of neighbours. SIMD version of
 /// signed_steps().
 HWY_INLINE hn::Mask<Rows> goes_up(Steps difference, Steps like, Steps threshold) {
@@ -190,10 +196,8 @@ HWY_INLINE void find_steps(const Steps* differences, int threshold, int x, int y
     constexpr std::ptrdiff_t stride = StepPlanes::stride;
     const Rows rows;
     const auto zero = number(0), limit = number(threshold);
-    const auto around = [&](Steps steps, int channel) HWY_ATTR {
-        const auto left = to_the_left<1>(steps, steps_at(planes.steps(channel, x, y) - part_side));
-        return Around{steps, left, one_above(steps, above.here[channel]), one_above(left, above.left[channel])};
-    };
+    const auto around = [&](Steps steps, int channel)
+                            HWY_ATTR { return steps_around(steps, channel, x, y, planes, above); };
     auto disagree = zero, like_before = zero;
     for (int i = 0; i < channels; ++i) {
         const int channel = channels == 1 ? 0 : channel_order[i];
@@ -252,15 +256,10 @@ struct FoundRows {
     Around of[3];
     Steps pattern, count, extent, direction;  ///< values per pixel; `count` is the number of channels that change
 };
-/// Computes the steps and traits of rows and stores them in `planes`.
+/// Computes the patterns and traits of rows whose steps are in `found`, and stores the traits in `planes`.
 template <int channels>
-HWY_INLINE FoundRows<channels> find_rows(const std::uint8_t* const* bytes, int threshold, int x, int y,
-                                         StepPlanes& planes, const RowsAbove& above) {
+HWY_INLINE void find_traits(FoundRows<channels>& found, int x, int y, StepPlanes& planes) {
     const auto zero = number(0);
-    Steps differences[3];
-    load_differences<channels>(bytes, differences);
-    FoundRows<channels> found;
-    find_steps<channels>(differences, threshold, x, y, planes, above, found.of);
     auto pattern = zero, count = zero, up = zero, down = zero;
     for (int channel = 0; channel < channels; ++channel) {
         const auto here = found.of[channel].here;
@@ -277,6 +276,16 @@ HWY_INLINE FoundRows<channels> find_rows(const std::uint8_t* const* bytes, int t
     found.direction = hn::Add(up, hn::Add(down, down));
     store_bytes(found.extent, planes.extent(x, y));
     store_bytes(found.direction, planes.direction(x, y));
+}
+/// Computes the steps and traits of rows and stores them in `planes`.
+template <int channels>
+HWY_INLINE FoundRows<channels> find_rows(const std::uint8_t* const* bytes, int threshold, int x, int y,
+                                         StepPlanes& planes, const RowsAbove& above) {
+    Steps differences[3];
+    load_differences<channels>(bytes, differences);
+    FoundRows<channels> found;
+    find_steps<channels>(differences, threshold, x, y, planes, above, found.of);
+    find_traits(found, x, y, planes);
     return found;
 }
 
@@ -299,20 +308,23 @@ HWY_INLINE Steps ranks_of(Steps pattern) {
     return hn::BitCast(Rows(), hn::Or(look_up(0, low), look_up(16, high)));
 }
 
+/// Returns the entry of an unchanged pixel without changed neighbours, on a flat prediction.
+constexpr int first_flag(Predicted by) { return step_models::changed.at(changed_model(0, 0, 0, false, by, 0)); }
+
 /// Neighbourhood of each pixel of some rows, which determines the models for flags and patterns.
 struct RowNeighbours {
     Steps extent_left, extent_above, second;
     Steps direction_left, direction_above, corner_left, corner_right;
 
     /// Returns the entry of each pixel's flag as if it were unchanged; the entry of a changed pixel is larger by 1.
-    HWY_INLINE Steps flags() const {
+    /// `first` is the entry of a pixel without changed neighbours, see first_flag().
+    HWY_INLINE Steps flags(Steps first) const {
         const auto zero = number(0);
         const auto corners = hn::Add(one_if(hn::Gt(corner_left, zero)), one_if(hn::Gt(corner_right, zero)));
         const auto changed =
             hn::Add(hn::Add(extent_left, hn::Mul(extent_above, number(3))),
                     hn::Add(hn::Mul(corners, number(9)), hn::IfThenElseZero(hn::Gt(second, zero), number(27))));
-        return hn::Add(hn::Add(changed, changed),
-                       number(step_models::changed.at(changed_model(0, 0, 0, false, Predicted::differences, 0))));
+        return hn::Add(hn::Add(changed, changed), first);
     }
     /// Returns the entry of each pixel's pattern, or of its sign in gray pictures.
     template <int channels>
@@ -396,8 +408,9 @@ HWY_INLINE Steps fold_around(Steps off, Steps both) {
 }  // namespace framewire::codec::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-// SIMD encoder for the sub-blocks of change blocks. Turns the results of find_rows() and neighbours_of() into symbols,
-// transposes them from one vector per symbol kind to pixel order, and compacts them.
+// SIMD encoder for the sub-blocks of change blocks, and for quantized sub-blocks of predictions. Turns the results of
+// find_rows() and neighbours_of() into symbols, transposes them from one vector per symbol kind to pixel order, and
+// compacts them.
 
 // Shared by all SIMD targets. The guard prevents one definition per target.
 #ifndef FRAMEWIRE_DELTA_PART_ENTRIES_SHARED
@@ -510,10 +523,10 @@ HWY_INLINE Tokens tokens_of(Steps folded) {
 }
 
 /// Returns the entries of magnitudes and of their raw bits. SIMD version of magnitude_context() and fold().
-HWY_INLINE Tokens find_magnitudes(const Around& of, const Around& before, bool first) {
+HWY_INLINE Tokens find_magnitudes(const Around& of, const Around& before, bool first, bool fine) {
     const auto [expected, support] = expect_magnitudes(of, before);
     const auto size = hn::Add(one_if(hn::Gt(expected, number(1))), one_if(hn::Gt(expected, number(11))));
-    const auto model = hn::Add(hn::Add(size, hn::Mul(support, number(3))), number((first ? 30 : 0) + 60));
+    const auto model = hn::Add(hn::Add(size, hn::Mul(support, number(3))), number((first ? 30 : 0) + (fine ? 60 : 0)));
     const auto magnitude =
         hn::Add(hn::Mul(model, number(step_models::magnitude.symbols)), number(step_models::magnitude.first));
     // A magnitude below the expected one differs from it by at most `expected - 1`, so folding needs no bound on that
@@ -539,14 +552,12 @@ HWY_INLINE std::uint16_t* add_row(Steps count, Steps flags, const Steps* pixels,
     return entry;
 }
 
-/// Appends the entries of `height` rows, at most `rows_at_once`, of `width` pixels.
+/// Appends the entries of `height` rows, at most `rows_at_once`, of `width` pixels. `flags` is the result of
+/// RowNeighbours::flags(); `fine` selects the models for magnitudes.
 template <int channels>
-HWY_INLINE std::uint16_t* add_some_rows(const std::uint8_t* const* bytes, int width, int height, int threshold, int x,
-                                        int y, StepPlanes& planes, RowsAbove& above, std::uint16_t* entry) {
+HWY_INLINE std::uint16_t* add_found_rows(const FoundRows<channels>& found, const RowNeighbours& near, Steps flags,
+                                         bool fine, int width, int height, std::uint16_t* entry) {
     const Rows rows;
-    const auto found = find_rows<channels>(bytes, threshold, x, y, planes, above);
-    const auto near = neighbours_of(found, x, y, planes, above);
-    const auto flags = near.flags();
     const auto changes = hn::Gt(found.count, number(0));
     if (hn::AllFalse(rows, changes)) {
         entry = add_flags(row_of<0>(flags), width, entry);
@@ -556,7 +567,7 @@ HWY_INLINE std::uint16_t* add_some_rows(const std::uint8_t* const* bytes, int wi
     entries.of[0] = hn::Add(flags, one_if(changes));
     entries.of[1] = hn::IfThenElseZero(changes, near.template patterns<channels>(found.pattern));
     for_each_coded_channel<channels>(found.of, [&](int i, const Around& of, const Around& before) HWY_ATTR {
-        const auto tokens = find_magnitudes(of, before, i == 0);
+        const auto tokens = find_magnitudes(of, before, i == 0, fine);
         entries.of[2 + 2 * i] = tokens.symbol;
         entries.of[3 + 2 * i] = tokens.bits;
     });
@@ -577,8 +588,62 @@ template <int channels>
 std::uint16_t* add_rows(const PartDifferences& of, StepPlanes& planes, std::uint16_t* entry) {
     auto above = rows_above_part<channels>(of.x, of.y, planes);
     for_some_rows<channels>(of, [&](const std::uint8_t* const* bytes, int height, int y) HWY_ATTR {
-        entry = add_some_rows<channels>(bytes, of.width, height, of.threshold, of.x, y, planes, above, entry);
+        const auto found = find_rows<channels>(bytes, of.threshold, of.x, y, planes, above);
+        const auto near = neighbours_of(found, of.x, y, planes, above);
+        const auto flags = near.flags(number(first_flag(Predicted::differences)));
+        entry = add_found_rows<channels>(found, near, flags, true, of.width, height, entry);
     });
+    return entry;
+}
+
+/// Loads a row of steps into one vector per channel.
+template <int channels>
+HWY_INLINE void load_steps(const std::int16_t* steps, hn::VFromD<Row> (&to)[3]) {
+    if constexpr (channels == 1)
+        to[0] = hn::LoadU(Row(), steps);
+    else
+        hn::LoadInterleaved3(Row(), steps, to[0], to[1], to[2]);
+}
+/// Loads a row of slopes, those of slope_channel().
+template <int channels>
+HWY_INLINE hn::VFromD<Row> load_slopes(const std::uint8_t* slopes) {
+    if constexpr (channels == 1) return row_of_bytes(slopes);
+    hn::VFromD<RowBytes> of[3];
+    hn::LoadInterleaved3(RowBytes(), slopes, of[0], of[1], of[2]);
+    return hn::PromoteTo(Row(), of[slope_channel(3)]);
+}
+
+/// Appends the entries of a quantized sub-block, and stores its steps and traits in `planes`.
+template <int channels>
+std::uint16_t* add_quantized_rows(const QuantizedPart& part, const QuantizedPlace& at, StepPlanes& planes,
+                                  std::uint16_t* entry) {
+    auto above = rows_above_part<channels>(at.left, at.top, planes);
+    const auto slope_models =
+        number(2 * (changed_model(0, 0, 0, false, at.by, 1) - changed_model(0, 0, 0, false, at.by, 0)));
+    for (int row = 0; row < at.height; row += rows_at_once) {
+        const int x = at.left, y = at.top + row;
+        hn::VFromD<Row> steps[rows_at_once][3], slopes[rows_at_once];
+        for (int i = 0; i < rows_at_once; ++i) {
+            // An odd number of rows is followed by a row without steps.
+            const auto from = static_cast<std::size_t>(std::min(row + i, at.height - 1) * part_row);
+            load_steps<channels>(&part.steps[from], steps[i]);
+            slopes[i] = load_slopes<channels>(&part.slopes[from]);
+            if (row + i >= at.height)
+                for (auto& of_channel : steps[i]) of_channel = hn::Zero(Row());
+        }
+        FoundRows<channels> found;
+        for (int channel = 0; channel < channels; ++channel) {
+            const auto of_rows = rows_of([&](int i) HWY_ATTR { return steps[i][channel]; });
+            store_steps(of_rows, planes.steps(channel, x, y));
+            found.of[channel] = steps_around(of_rows, channel, x, y, planes, above);
+        }
+        find_traits(found, x, y, planes);
+        const auto near = neighbours_of(found, x, y, planes, above);
+        const auto steep = hn::Mul(rows_of([&](int i) HWY_ATTR { return slopes[i]; }), slope_models);
+        const auto flags = near.flags(hn::Add(steep, number(first_flag(at.by))));
+        entry = add_found_rows<channels>(found, near, flags, at.fine, at.width, std::min(rows_at_once, at.height - row),
+                                         entry);
+    }
     return entry;
 }
 
@@ -589,6 +654,12 @@ std::uint16_t* add_part(const PartDifferences& of, StepPlanes& planes, std::uint
     return of.channels == 1 ? part_rows::add_rows<1>(of, planes, entry) : part_rows::add_rows<3>(of, planes, entry);
 }
 
+std::uint16_t* add_quantized(const QuantizedPart& part, const QuantizedPlace& at, int channels, StepPlanes& planes,
+                             std::uint16_t* entry) {
+    return channels == 1 ? part_rows::add_quantized_rows<1>(part, at, planes, entry)
+                         : part_rows::add_quantized_rows<3>(part, at, planes, entry);
+}
+
 }  // namespace framewire::codec::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -597,6 +668,13 @@ HWY_AFTER_NAMESPACE();
 namespace framewire::codec {
 
 HWY_EXPORT(add_part);
+HWY_EXPORT(add_quantized);
+
+void add_quantized_entries(const QuantizedPart& part, const QuantizedPlace& at, int channels, StepPlanes& planes,
+                           Symbols& symbols) {
+    auto* const entry = symbols.room(most_part_entries(channels));
+    symbols.take(HWY_DYNAMIC_DISPATCH(add_quantized)(part, at, channels, planes, entry));
+}
 
 void add_part_entries(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left,
                       int top, StepPlanes& planes, Symbols& symbols) {
@@ -720,7 +798,8 @@ HWY_INLINE void add_some_run_rows(const std::uint8_t* const* bytes, int width, i
     MixedEntries mixed;
     if (any_mixed) {
         const hn::RebindToUnsigned<Rows> d;
-        hn::Store(hn::BitCast(d, hn::Add(near.flags(), one_if(changes))), d, mixed.flags);
+        const auto flags = near.flags(number(first_flag(Predicted::differences)));
+        hn::Store(hn::BitCast(d, hn::Add(flags, one_if(changes))), d, mixed.flags);
         hn::Store(hn::BitCast(d, near.template patterns<channels>(found.pattern)), d, mixed.patterns);
     }
     for (int row = 0; row < height; ++row)

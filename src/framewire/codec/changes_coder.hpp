@@ -22,6 +22,17 @@ namespace framewire::codec {
 void add_part_entries(HostView<const std::uint8_t> differences, const BlockPlace& block, int threshold, int left,
                       int top, StepPlanes& planes, Symbols& symbols);
 
+/// Position of a sub-block in its block in pixels, its size, and how its steps are coded.
+struct QuantizedPlace {
+    int left, top, width, height;
+    Predicted by;  ///< source of the prediction
+    bool fine;     ///< result of Quantizer::fine()
+};
+/// Adds the symbols of the pixels of a sub-block that is predicted with steps, and stores the steps in `planes`, which
+/// must contain the sub-blocks coded before. SIMD version of what PredictionEncoder does pixel by pixel.
+void add_quantized_entries(const QuantizedPart& part, const QuantizedPlace& at, int channels, StepPlanes& planes,
+                           Symbols& symbols);
+
 }  // namespace framewire::codec
 
 // The form "changes in runs" of format.md. If a run of pixels in a row of a sub-block changes all channels in the same

@@ -277,15 +277,19 @@ private:
     BlockWriter writer_;
 };
 
-/// Thoroughness of the motion search.
+/// Thoroughness of the search for the cheapest prediction.
 struct Effort {
-    int range = 12;      ///< search range in pixels in each direction; 0 to 15
-    int candidates = 4;  ///< number of vectors whose cost is computed exactly; at most 8
+    int range = 12;  ///< search range in pixels in each direction; 0 to 15
+    /// Number of vectors whose cost is computed exactly; at most 8. If 0, nothing is searched: delta frames are
+    /// predicted from the same position of the previous picture, and each sample is coded once.
+    int candidates = 4;
 
     /// Maximum level that of() accepts.
     static constexpr int most = 2;
-    /// Returns the effort for the level that a user chose: 0 for no motion search, 1 for a short one, 2 for a thorough
-    /// one. Throws Error{usage} for another level.
+    /// Returns true if predictions are compared by their costs.
+    FRAMEWIRE_HOST_DEVICE constexpr bool searches() const { return candidates > 0; }
+    /// Returns the effort for the level that a user chose: 0 for no search, 1 for a short one, 2 for a thorough one.
+    /// Throws Error{usage} for another level.
     static Effort of(int level);
 };
 

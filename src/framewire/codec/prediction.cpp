@@ -340,6 +340,17 @@ namespace framewire::codec {
 
 HWY_EXPORT(quantize_rows);
 
+void MaskedPart::load(HostView<const std::uint8_t> camera, int x, int y, int width, int height) {
+    const auto from = std::int64_t{x} * camera.shape().channels;
+    const auto bytes = static_cast<std::size_t>(width * camera.shape().channels);
+    mask.fill(0);
+    for (int row = 0; row < height; ++row) {
+        const auto at = static_cast<std::size_t>(row * part_row);
+        std::memcpy(&samples[at], camera.row(0, y + row) + from, bytes);
+        std::memset(&mask[at], 255, bytes);
+    }
+}
+
 void quantize(const Quantizer& quantizer, const PartSamples& camera, const PartSamples& mask,
               const std::uint8_t* predicted, int channels, int rows, QuantizedPart& part) {
     HWY_DYNAMIC_DISPATCH(quantize_rows)(quantizer, camera.data(), mask.data(), predicted, channels, rows, part);
@@ -650,24 +661,13 @@ struct PredictionEncoder::Job {
     }
 };
 
-// Loads the camera's samples of a sub-block, and the mask.
-void PredictionEncoder::load_part(const Job& job, int left, int top) {
-    const auto bytes = static_cast<std::size_t>(job.width(left) * job.channels);
-    mask_.fill(0);
-    for (int y = 0; y < job.height(top); ++y) {
-        const auto at = static_cast<std::size_t>(y * part_row);
-        std::memcpy(&camera_[at],
-                    job.camera.row(0, job.block.y + top + y) + std::int64_t{job.block.x + left} * job.channels, bytes);
-        std::memset(&mask_[at], 255, bytes);
-    }
-}
-
 void PredictionEncoder::quantize_part(const Job& job, int left, int top, const Candidate& candidate,
                                       QuantizedPart& part) {
     if (candidate.by == Predicted::inside)
-        return quantize_inside(job.quantizer, camera_, job.after, job.block, left, top, part);
+        return quantize_inside(job.quantizer, camera_.samples, job.after, job.block, left, top, part);
     predicted_.move(job.before, job.block.x + left, job.block.y + top, candidate.vector);
-    codec::quantize(job.quantizer, camera_, mask_, predicted_.first(), job.channels, job.height(top), part);
+    codec::quantize(job.quantizer, camera_.samples, camera_.mask, predicted_.first(), job.channels, job.height(top),
+                    part);
 }
 
 template <int channels, class Sink>
@@ -724,7 +724,7 @@ PartMode PredictionEncoder::add_part(const Job& job, int column, int row, const 
 
 void PredictionEncoder::code_part(const Job& job, int column, int row, Symbols& symbols) {
     const int left = column * part_side, top = row * part_side;
-    load_part(job, left, top);
+    camera_.load(job.camera, job.block.x + left, job.block.y + top, job.width(left), job.height(top));
     std::size_t best = 0, best_at = 0;
     if (candidates_.size() > 1) {
         auto least = ~std::uint64_t{0};
