@@ -17,6 +17,7 @@ BoundedBatchPacker::BoundedBatchPacker(const Shape&, int, Executor&) { absent();
 BoundedBatchPacker::~BoundedBatchPacker() = default;
 BoundedBatchPacker::BoundedBatchPacker(BoundedBatchPacker&&) noexcept = default;
 BoundedBatchPacker& BoundedBatchPacker::operator=(BoundedBatchPacker&&) noexcept = default;
+void BoundedBatchPacker::set_effort(int) { absent(); }
 PackedBatch BoundedBatchPacker::pack_first(DeviceView<const std::uint8_t>, DeviceView<std::uint8_t>, int) { absent(); }
 PackedBatch BoundedBatchPacker::pack_step(DeviceView<const std::uint8_t>, DeviceView<std::uint8_t>, int) { absent(); }
 

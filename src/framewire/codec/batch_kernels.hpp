@@ -69,6 +69,9 @@ public:
     /// Allocates scratch memory on the current GPU for pictures with `channels` channels.
     BatchPredictionEncoder(int channels, Effort effort);
 
+    /// Sets the effort of the following batches.
+    void set_effort(Effort effort) { effort_ = effort; }
+
     /// Codes the listed blocks of `camera`, predicted from the complete previous pictures `before`, and writes the
     /// reconstruction of these blocks to `after`. If `fresh` is set, every sub-block is predicted from its neighbours,
     /// and `before` is not read. Views may have any strides; `after` must not overlap the others. Queued on `stream`:

@@ -138,6 +138,11 @@ BoundedBatchPacker::~BoundedBatchPacker() = default;
 BoundedBatchPacker::BoundedBatchPacker(BoundedBatchPacker&&) noexcept = default;
 BoundedBatchPacker& BoundedBatchPacker::operator=(BoundedBatchPacker&&) noexcept = default;
 
+void BoundedBatchPacker::set_effort(int effort) {
+    state_->effort = Effort::of(effort);
+    state_->encoder.set_effort(state_->effort);
+}
+
 PackedBatch BoundedBatchPacker::pack_first(DeviceView<const std::uint8_t> current, DeviceView<std::uint8_t> reference,
                                            int threshold) {
     auto& state = *state_;

@@ -38,6 +38,9 @@ public:
     BoundedBatchPacker(BoundedBatchPacker&&) noexcept;
     BoundedBatchPacker& operator=(BoundedBatchPacker&&) noexcept;
 
+    /// Sets the effort of the following batches. Throws Error{usage} if it is invalid.
+    void set_effort(int effort);
+
     /// Packs a keyframe of every stream as BoundedPacker::pack_first() does, and sets `reference` to the decoded
     /// pictures, which are close to `current`. Any strides; no overlap. `threshold`: 0..254. Throws Error{usage} if an
     /// argument is invalid.

@@ -31,8 +31,8 @@ struct BoundedPacker::State {
     std::vector<Summary> found;
     std::vector<int> coded;
     Effort effort;
-    std::vector<PredictionEncoder> encoders;             // one per worker
-    std::vector<QuickPredictionEncoder> quick_encoders;  // one per worker; empty unless effort is 0
+    std::vector<PredictionEncoder> encoders;             // one per worker; empty before a frame is searched
+    std::vector<QuickPredictionEncoder> quick_encoders;  // one per worker; empty before a frame is not searched
     PicturePacker pictures;
     BlockWriter writer;
     std::vector<std::uint8_t> whole;  // the current keyframe in lossless form
@@ -43,12 +43,18 @@ struct BoundedPacker::State {
           pool(pool_),
           after(of),
           found(static_cast<std::size_t>(grid.count())),
-          effort(Effort::of(level)),
-          quick_encoders(effort.searches() ? 0 : block_workers(pool)),
           pictures(of, pool) {
-        encoders.reserve(block_workers(pool));
-        while (encoders.size() < block_workers(pool)) encoders.emplace_back(effort);
+        set_effort(Effort::of(level));
         coded.reserve(found.size());
+    }
+
+    void set_effort(Effort of) {
+        effort = of;
+        if (effort.searches())
+            encoders.resize(block_workers(pool));
+        else
+            quick_encoders.resize(block_workers(pool));
+        for (auto& encoder : encoders) encoder.set_effort(effort);
     }
 
     // Codes the blocks listed in `coded`, appends the frame to `out`, copies the reconstruction to `reference`, and
@@ -116,6 +122,8 @@ BoundedPacker::BoundedPacker(const Shape& shape, int effort, const ThreadPool* p
 BoundedPacker::~BoundedPacker() = default;
 BoundedPacker::BoundedPacker(BoundedPacker&&) noexcept = default;
 BoundedPacker& BoundedPacker::operator=(BoundedPacker&&) noexcept = default;
+
+void BoundedPacker::set_effort(int effort) { state_->set_effort(Effort::of(effort)); }
 
 Summary BoundedPacker::pack_first(HostView<const std::uint8_t> camera, HostView<std::uint8_t> reference, int threshold,
                                   std::vector<std::uint8_t>& out) {

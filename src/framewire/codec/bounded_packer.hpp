@@ -30,6 +30,9 @@ public:
     /// Maximum of `effort`.
     static constexpr int max_effort = Effort::most;
 
+    /// Sets the effort of the following frames. Throws Error{usage} if it is invalid.
+    void set_effort(int effort);
+
     /// Packs a keyframe, appends it to `out`, and sets `reference` to the decoded picture. It is closer to `camera`
     /// than `threshold` (0..254) requires, so that noise rarely exceeds the threshold afterwards. If this form saves
     /// little, and at effort 0, the keyframe is lossless instead. Returns the remaining errors and a count of 0. Throws

@@ -103,6 +103,32 @@ TEST(BoundedPacker, AppliesThePerFrameThreshold) {
     }
 }
 
+// A frame is packed like by a packer that always had its effort.
+TEST(BoundedPacker, AppliesThePerFrameEffort) {
+    const Shape shape{1, 70, 131, 3};
+    BoundedPacker packer(shape, 2);
+    HostImage camera(shape), held(shape), want_held(shape);
+    int frame = 0;
+    for (const int effort : {2, 0, 0, 2, 1, 0}) {
+        film(camera.view(), 2 * frame, 12, kit::seed() + static_cast<std::uint64_t>(frame));
+        const HostView<const std::uint8_t> seen = camera.view();
+        copy(std::as_const(held).view(), want_held.view());
+        BoundedPacker want(shape, effort);
+        packer.set_effort(effort);
+        Bytes packed, want_packed;
+        if (frame++ == 0) {
+            packer.pack_first(seen, held.view(), 8, packed);
+            want.pack_first(seen, want_held.view(), 8, want_packed);
+        } else {
+            packer.pack_step(seen, held.view(), 8, packed);
+            want.pack_step(seen, want_held.view(), 8, want_packed);
+        }
+        ASSERT_EQ(packed, want_packed) << "frame " << frame - 1 << ", effort " << effort;
+        ASSERT_EQ(kit::first_difference(held.view(), want_held.view()), std::nullopt);
+    }
+    EXPECT_THROW(packer.set_effort(3), Error);
+}
+
 TEST(BoundedPacker, OutputDoesNotDependOnTheNumberOfThreads) {
     const Shape shape{1, 150, 210, 3};
     const ThreadPool one(1), three(3);

@@ -54,6 +54,10 @@ EncodedFrame HostEncoder::encode(HostView<const std::uint8_t> camera, PackAs as,
     return encoded;
 }
 
+void HostEncoder::set_effort(int effort) {
+    if (auto* const bounded = std::get_if<BoundedPacker>(&packer_)) bounded->set_effort(effort);
+}
+
 void HostEncoder::refine(HostView<const std::uint8_t> camera, EncodedFrame& encoded, Refiner& refiner,
                          const Refiner::Moment& moment, RefinementDelta& step) {
     if (encoded.whole || encoded.packed.empty())

@@ -46,6 +46,10 @@ public:
     /// threshold, whereas mode bounded replaces R by the frame. Throws Error{usage} if an argument is invalid.
     EncodedFrame encode(HostView<const std::uint8_t> camera, PackAs as, std::optional<int> threshold = {});
 
+    /// Sets the effort of the following frames in mode bounded; no effect in the other modes. Throws Error{usage} if it
+    /// is invalid.
+    void set_effort(int effort);
+
     /// Refines the static regions of R as far as `moment` allows, and stores the change in `step`. Call it after
     /// encode() of the same frame. Refinement starts over unless the frame was packed as a delta frame. Updates the
     /// errors in `encoded.found`. Throws Error{usage} if the encoder was made without `refines`, and what

@@ -426,6 +426,8 @@ public:
     PredictionEncoder() = default;
     /// Creates an encoder with a given effort.
     explicit PredictionEncoder(Effort effort) : effort_(effort) {}
+    /// Sets the effort of the following blocks.
+    void set_effort(Effort effort) { effort_ = effort; }
 
     /// Codes a block of `camera`, predicted from the complete previous picture `before`, and appends it to `out`.
     /// Writes the reconstruction that viewers will see to `after`. All views have the same shape; `after` must not

@@ -59,6 +59,7 @@ public:
     virtual codec::EncodedFrame encode(Frame& frame, codec::PackAs as, int within) = 0;
     virtual void refine(Frame& frame, codec::EncodedFrame& encoded, codec::Refiner& refiner,
                         const codec::Refiner::Moment& moment, codec::RefinementDelta& step) = 0;
+    virtual void set_effort(int) {}
     virtual HostView<const std::uint8_t> reference() const = 0;
 };
 
@@ -74,6 +75,7 @@ public:
                 const codec::Refiner::Moment& moment, codec::RefinementDelta& step) override {
         encoder_.refine(frame.in<MemorySpace::host>(), encoded, refiner, moment, step);
     }
+    void set_effort(int effort) override { encoder_.set_effort(effort); }
     HostView<const std::uint8_t> reference() const override { return encoder_.reference(); }
 
 private:
@@ -139,6 +141,7 @@ public:
         encoded.packed = packed_;
         return encoded;
     }
+    void set_effort(int effort) override { packer_.set_effort(effort); }
 
 private:
     // Downloads the packed bytes and returns the summary.
@@ -281,6 +284,8 @@ void StreamEncoder::refine(Frame& frame, codec::EncodedFrame& encoded, codec::Re
                            const codec::Refiner::Moment& moment, codec::RefinementDelta& step) {
     implementation_->refine(frame, encoded, refiner, moment, step);
 }
+
+void StreamEncoder::set_effort(int effort) { implementation_->set_effort(effort); }
 
 HostView<const std::uint8_t> StreamEncoder::reference() const { return implementation_->reference(); }
 

@@ -38,6 +38,10 @@ public:
     /// threshold is invalid.
     codec::EncodedFrame encode(Frame& frame, codec::PackAs as, std::optional<int> threshold = {});
 
+    /// Sets the effort of the following frames in mode bounded; no effect in the other modes. Throws Error{usage} if it
+    /// is invalid.
+    void set_effort(int effort);
+
     /// Refines the static regions of R as far as `moment` allows, and stores the change in `step`, as
     /// codec::HostEncoder::refine() does. Call it after encode() of the same frame. Returns when done. `refiner` and
     /// `step` must have been made for the same executor.

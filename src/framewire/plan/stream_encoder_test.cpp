@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -103,8 +104,8 @@ TEST_P(StreamEncoderTest, ViewerPictureStaysWithinTheThreshold) {
         }
 }
 
-// Encodes frames with varying thresholds, and keyframes in between, and compares the bytes with those of the CPU's
-// packer.
+// Encodes frames with varying thresholds and efforts, and keyframes in between, and compares the bytes with those of
+// the CPU's packer.
 template <class Packer>
 void expect_bytes_of(Packer packer, const codec::EncoderParameters& parameters, const Shape& shape,
                      Executor& executor) {
@@ -114,8 +115,10 @@ void expect_bytes_of(Packer packer, const codec::EncoderParameters& parameters, 
     HostImage reference(shape);
     for (int number = 0; number < 12; ++number) {
         SCOPED_TRACE(number);
-        const int thresholds[] = {20, 0, 64, 31};
-        const int within = thresholds[number % 4];
+        const int thresholds[] = {20, 0, 64, 31}, efforts[] = {1, 0, 0, 2, 1};
+        const int within = thresholds[number % 4], effort = efforts[number % 5];
+        if constexpr (std::is_same_v<Packer, codec::BoundedPacker>) packer.set_effort(effort);
+        encoder.set_effort(effort);
         const bool whole = number == 0 || number == 5;
         paint(camera, number);
         Bytes want;
