@@ -4,6 +4,7 @@
 #include "framewire/plan/frame_detector.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -36,6 +37,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
       threshold(parameters, options.rate),
       shape(job.input().shape()),
       encoder(parameters, shape, job.input().executor(), refine_seconds.has_value()),
+      effort(parameters.effort),
       detector(options.detector
                    ? make_detector(*options.detector, job.input().info().shape, job.input().executor(), job.stop())
                    : nullptr),
@@ -47,6 +49,11 @@ BroadcastJob::State::State(const BroadcastOptions& options)
       sent_before(job.statistics().snapshot().sent_bytes) {
     if (refine_seconds) refinement.emplace(shape, *refine_seconds, parameters.threshold, job.input().executor());
     threshold.set_frame_rate(stream.info().rate.value());
+    if (parameters.mode == codec::Mode::bounded) {
+        job.statistics().set_effort(effort);
+        // Statistics may contain the dropped frames of earlier jobs.
+        if (job.input().info().live) fallback.emplace(effort, job.statistics().drops());
+    }
     if (detector) {
         counted.reserve(net::max_objects);
         moved.reserve(net::max_objects);
@@ -278,12 +285,30 @@ int BroadcastJob::State::threshold_of(const InputFrame& frame, const FrameTime& 
     return frame.replaces ? 0 : within;
 }
 
+// Runs on the sending thread, before each frame.
+void BroadcastJob::State::choose_effort() {
+    if (!fallback) return;
+    const auto now = std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+    const int next = fallback->next(now, job.statistics().drops());
+    if (next == effort) return;
+    effort = next;
+    encoder.set_effort(effort);
+    job.statistics().set_effort(effort);
+    const auto name = public_name(job.input().info().name);
+    if (effort < parameters.effort)
+        log_warning("{}: frames are late; encoding with effort {} until none has been dropped for {:.0f} s", name,
+                    effort, fallback->wait_seconds());
+    else
+        log_info("{}: frames are in time; encoding with effort {} again", name, effort);
+}
+
 // Encodes the frame against R. A stream with a live recording is not refined, because a file holds one state per frame.
 int BroadcastJob::State::send_encoded(InputFrame& frame, const FrameTime& time, const BroadcastFound& found,
                                       std::span<const Component> objects) {
     auto& camera = frame.result();
     const bool first = stream.counts().version == 0, watched = stream.watched();
     const int within = threshold_of(frame, time);
+    choose_effort();
     const auto as = packed_as(time, watched, found.live.get());
     net::StreamState::Update update(stream);
     auto encoded = encoder.encode(camera, as, within);

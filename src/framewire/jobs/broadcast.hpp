@@ -18,6 +18,7 @@
 #include "framewire/net/server.hpp"
 #include "framewire/net/stream_state.hpp"
 #include "framewire/plan/chain.hpp"
+#include "framewire/plan/effort_fallback.hpp"
 #include "framewire/plan/source.hpp"
 #include "framewire/plan/statistics.hpp"
 #include "framewire/plan/stream_encoder.hpp"
@@ -352,6 +353,8 @@ struct BroadcastJob::State {
     // Refines the frame that was just sent and sends the refinement, if there is one, as an additional version of it.
     void send_refinement(Frame& camera, codec::EncodedFrame& encoded, const FrameTime& time,
                          std::span<const Component> objects, int within);
+    // Sets the effort for a frame: 0 while a live camera's frames are dropped.
+    void choose_effort();
     // Returns the threshold for a frame; 0 if it must replace R exactly.
     int threshold_of(const InputFrame& frame, const FrameTime& time);
     // Returns a ticket for the requests taken so far.
@@ -389,6 +392,9 @@ struct BroadcastJob::State {
     // shape of the frames that are sent
     Shape shape;
     StreamEncoder encoder;
+    // empty unless the source is live and the mode is bounded
+    std::optional<EffortFallback> fallback;
+    int effort;
     // empty if the stream is not refined
     std::optional<BroadcastRefinement> refinement;
     std::unique_ptr<FrameDetector> detector;

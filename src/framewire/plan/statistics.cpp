@@ -297,12 +297,23 @@ void Statistics::set_rate_limit(double max_bitrate, std::int64_t over) {
     over_ = over;
 }
 
+void Statistics::set_effort(int effort) {
+    const std::lock_guard lock(mutex_);
+    effort_ = effort;
+}
+
+std::int64_t Statistics::drops() const {
+    const std::lock_guard lock(mutex_);
+    return drops_;
+}
+
 // All values are read under one lock, so that they are consistent.
 StatisticsSnapshot Statistics::snapshot() const {
     const std::lock_guard lock(mutex_);
     StatisticsSnapshot snapshot;
     snapshot.frames = frames_;
     snapshot.drops = drops_;
+    snapshot.effort = effort_;
     snapshot.seconds = milliseconds(start_, last_frame_) / 1000;
     snapshot.fps = snapshot.seconds > 0 ? static_cast<double>(frames_) / snapshot.seconds : 0;
     snapshot.read_ms = times_[static_cast<std::size_t>(Stage::read)].summary();
@@ -367,6 +378,7 @@ std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& ru
             json["over"] = rate->over;
         }
     }
+    if (snapshot.effort) json["effort"] = *snapshot.effort;
     for (const auto& step : snapshot.steps)
         json["steps"].push_back({{"step", step.name},
                                  {"frames", step.count},

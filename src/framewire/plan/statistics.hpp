@@ -199,6 +199,7 @@ struct StatisticsSnapshot {
     std::int64_t sent_bytes = 0;          ///< number of bytes written
     std::optional<DeltaStatistics> delta;
     std::optional<RateStatistics> rate{};
+    std::optional<int> effort{};     ///< effort of the last frame of a stream in mode bounded
     std::vector<StepSummary> steps;  ///< step times if enabled: read, filters, stages, transfers, send
 };
 
@@ -234,6 +235,11 @@ public:
     /// greatest threshold.
     void set_rate_limit(double max_bitrate, std::int64_t over);
 
+    /// Sets the effort of the frames from now on.
+    void set_effort(int effort);
+    /// Returns the number of dropped frames.
+    std::int64_t drops() const;
+
     /// Returns a consistent copy of all statistics.
     StatisticsSnapshot snapshot() const;
 
@@ -250,6 +256,7 @@ private:
     ThresholdTally thresholds_;
     RateMeter rate_;
     std::optional<double> max_bitrate_;
+    std::optional<int> effort_;
     std::int64_t over_ = 0;
 };
 
@@ -269,6 +276,7 @@ struct RunDescription {
 /// - for a difference stream: report_bytes, changed, max_error and psnr (null if the pictures are equal);
 /// - if someone watched the stream: `threshold` (min, mean, max) and `bits_per_second` (mean, max), and if the rate was
 ///   limited, max_bitrate and over;
+/// - for a stream in mode bounded: `effort`, that of the last frame;
 /// - if steps are timed: `steps`;
 /// - if filters have results: `filters`, an array of objects with `filter` and the results by name;
 /// - if there are filters or stages such as `detect`: `plan`, an array of objects with `operation`, `format` and
