@@ -39,10 +39,9 @@ struct PlannedStep {
 class ChainPlan {
 public:
     /// `frame` may be the shape of a batch, whose frames are then independent streams, except for `boxes`, which takes
-    /// them as consecutive frames. `original` is the shape of the
-    /// image that filters such as `compare` join to their result; default: `frame`. Keeps a reference to `executor`,
-    /// but not to `chain`. Throws Error{usage} with the position in the text of the chain if a filter does not accept
-    /// the result of its predecessor.
+    /// them as consecutive frames. `original` is the shape of the image that filters such as `compare` join to their
+    /// result; default: `frame`. Keeps a reference to `executor`, but not to `chain`. Throws Error{usage} with the
+    /// position in the text of the chain if a filter does not accept the result of its predecessor.
     ChainPlan(const Chain& chain, const Shape& frame, Executor& executor, const std::optional<Shape>& original = {});
 
     /// Returns true if the chain has no filter. A run then only copies the frame, which callers may skip.

@@ -63,7 +63,7 @@ public:
     }
     void run(const FilterImages<MemorySpace::device>&) const { fail(ErrorCode::internal, "only for the CPU"); }
 
-    bool goes_by_rows() const { return executor_->backend() == Backend::cpu && shape_.frames == 1; }
+    bool works_by_rows() const { return executor_->backend() == Backend::cpu && shape_.frames == 1; }
     RowRange rows_needed(const RowRange& made) const {
         RowRange needed = made;
         for (int y = made.begin - 1; y <= made.end; ++y) {
