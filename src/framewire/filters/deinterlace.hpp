@@ -61,7 +61,8 @@ public:
     /// Queues the filter on the executor's stream.
     void run(const FilterImages<MemorySpace::device>& images) const;
 
-    /// Returns true on the CPU, for one frame at a time, if the method does not need the previous frame. See Filter::run_rows().
+    /// Returns true on the CPU, for one frame at a time, if the method does not need the previous frame (see
+    /// Filter::run_rows()).
     bool works_by_rows() const;
     /// See Filter::rows_needed().
     RowRange rows_needed(const RowRange& made) const { return made.widened(1, shape_.height); }

@@ -108,7 +108,7 @@ void ChainPlan::set_frame_values(const FrameValues& values) {
     for (const auto& step : steps_) step.filter->set_frame_values(values);
 }
 
-// What was recorded contains the settings at that time, so every change of settings invalidates it.
+// A recorded run contains the settings at that time, so every change of settings invalidates it.
 bool ChainPlan::set_adjustment(const Adjustment& adjustment) {
     // The settings apply to the first step that has an `adjust`.
     const bool taken = std::any_of(steps_.begin(), steps_.end(),

@@ -12,8 +12,8 @@ namespace framewire {
 /// few seconds. Not thread-safe.
 class EffortFallback {
 public:
-    /// First and longest wait in seconds.
-    static constexpr double first_wait = 10, longest_wait = 640;
+    static constexpr double first_wait = 10,  ///< in seconds
+        longest_wait = 640;                   ///< in seconds
 
     /// Creates the rule for a stream with the effort `configured`, before which `drops` frames were dropped. At effort
     /// 0 there is nothing to fall back to.
