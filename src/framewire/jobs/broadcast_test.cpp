@@ -65,6 +65,31 @@ int furthest(const Seen& seen, const std::vector<Bytes>& camera) {
     return result;
 }
 
+// Noise of this size takes far more time per frame with effort 2 than until the next frame. On the CPU with any
+// backend, because a GPU may be fast enough.
+TEST_P(Broadcast, LateFramesAreEncodedWithEffort0) {
+    auto quick = options("synth:size=640x480:fps=60:noise=50:frames=80");
+    BroadcastJob camera(quick);
+    auto filmed = std::async(std::launch::async, [&] { camera.run(); });
+    auto late = options(to_string(camera.address()));
+    late.job.backend = BackendChoice::cpu;
+    late.job.threads = 1;
+    late.encoder = {.mode = codec::Mode::bounded, .threshold = threshold, .effort = 2};
+    late.wait_for_viewers = 0;
+    BroadcastJob broadcast(late);
+    auto viewer = std::async(std::launch::async, [&] {
+        auto client = patient_viewer(broadcast);
+        return watch(client).size();
+    });
+    const auto& result = broadcast.run();
+    EXPECT_GT(viewer.get(), 0u);
+    filmed.get();
+    EXPECT_GT(result.figures.drops, 0);
+    EXPECT_EQ(result.figures.effort, 0);
+    ASSERT_TRUE(result.figures.delta);
+    EXPECT_LE(result.figures.delta->max_error, threshold);
+}
+
 TEST_P(Broadcast, ViewersStayWithinTheThreshold) {
     BroadcastJob broadcast(options(camera()));
     auto viewer = std::async(std::launch::async, [&] {

@@ -104,7 +104,7 @@ ShownJson times_json(const TimeSummary& times) {
             {"max", times.max_ms}};
 }
 
-// Returns the statistics of one camera. `delta` and `rate` are null if the camera has no such statistics.
+// Returns the statistics of one camera. `effort`, `delta` and `rate` are null if the camera has no such statistics.
 ShownJson figures_json(const StatisticsSnapshot& figures) {
     ShownJson json{{"frames", figures.frames},
                    {"fps", figures.fps},
@@ -115,6 +115,7 @@ ShownJson figures_json(const StatisticsSnapshot& figures) {
                    {"send_ms", times_json(figures.send_ms)},
                    {"raw_bytes", figures.raw_bytes},
                    {"sent_bytes", figures.sent_bytes},
+                   {"effort", figures.effort ? ShownJson(*figures.effort) : ShownJson(nullptr)},
                    {"delta", nullptr},
                    {"rate", nullptr}};
     if (const auto& delta = figures.delta)

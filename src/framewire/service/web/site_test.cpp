@@ -91,8 +91,11 @@ TEST(Site, DescribesCameras) {
     const auto filters = served.json("/api/filters");
     EXPECT_TRUE(
         std::any_of(filters.begin(), filters.end(), [](const auto& filter) { return filter["name"] == "gaussian"; }));
+    served.door->figures_reported().effort = 0;
     const auto stats = served.json("/api/stats");
     EXPECT_EQ(stats["viewers"]["refused"], 7);
+    EXPECT_EQ(stats["cameras"]["door"]["effort"], 0);
+    EXPECT_EQ(stats["cameras"]["yard"]["effort"], nullptr);
     EXPECT_EQ(stats["cameras"]["yard"]["viewers"]["viewers"], 3);
     EXPECT_NE(served.get("/metrics").body->find("framewire_source_up{camera=\"yard\"} 1\n"), std::string::npos);
 }
