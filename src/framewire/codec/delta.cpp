@@ -27,8 +27,11 @@ const ParameterFields<EncoderParameters>& encoder_fields() {
         parameter_field(
             &EncoderParameters::mode, mode_names,
             {.name = "mode", .help = "exact: sent bytes are exact; lossless: threshold 0; bounded: smallest stream"}),
-        parameter_field(&EncoderParameters::effort,
-                        {.name = "effort", .help = "motion search effort in bounded mode", .maximum = 2}),
+        parameter_field(
+            &EncoderParameters::effort,
+            {.name = "effort",
+             .help = "how thoroughly mode bounded searches for predictions; 0: not at all, which is fastest",
+             .maximum = 2}),
     };
     return fields;
 }

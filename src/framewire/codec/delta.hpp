@@ -135,7 +135,7 @@ std::string_view to_string(Mode mode);
 struct EncoderParameters {
     Mode mode = Mode::exact;
     int threshold = 20;  ///< 0..254; a byte is sent if it differs from R by more than this
-    int effort = 1;      ///< 0..2; effort of the motion search in mode `bounded`
+    int effort = 1;      ///< 0..2; how thoroughly mode `bounded` searches for predictions; 0: not at all
 
     /// Returns the threshold in force, which is 0 in mode `lossless`.
     int effective_threshold() const { return mode == Mode::lossless ? 0 : threshold; }

@@ -885,7 +885,7 @@ BroadcastOptions broadcast_of(const CameraSettings& settings, const std::string&
         fail(ErrorCode::usage, "{0}threshold {1} cannot be combined with {0}mode lossless, whose threshold is 0",
              dashes, encoder.threshold);
     if (encoder.mode != codec::Mode::bounded && settings.encoder.is_given("effort"))
-        fail(ErrorCode::usage, "{0}effort requires {0}mode bounded; {0}mode {1} does not search for motion", dashes,
+        fail(ErrorCode::usage, "{0}effort requires {0}mode bounded; {0}mode {1} searches for nothing", dashes,
              to_string(encoder.mode));
     if (encoder.mode == codec::Mode::lossless && settings.max_bitrate)
         fail(ErrorCode::usage,

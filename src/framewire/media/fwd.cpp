@@ -384,7 +384,7 @@ Settings settings_of(const SinkCall& call, std::optional<int> source_threshold) 
         fail(ErrorCode::usage, "{}: threshold={} cannot be combined with mode=lossless, whose threshold is 0",
              call.path, encoder.threshold);
     if (encoder.mode != codec::Mode::bounded && values.is_given("effort"))
-        fail(ErrorCode::usage, "{}: effort requires mode=bounded; mode={} does not search for motion", call.path,
+        fail(ErrorCode::usage, "{}: effort requires mode=bounded; mode={} searches for nothing", call.path,
              to_string(encoder.mode));
     if (source_threshold && !values.is_given("mode") && !values.is_given("threshold")) settings.encoder.threshold = 0;
     return settings;
