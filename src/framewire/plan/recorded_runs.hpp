@@ -5,6 +5,7 @@
 #include "framewire/cuda/stream.hpp"
 #include "framewire/plan/work_picture.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -73,7 +74,18 @@ private:
     };
 
     // Returns the run with these pictures. If they are used for the first time, notes them and returns null.
-    Run* find(const PictureAddresses& addresses);
+    Run* find(const PictureAddresses& addresses) {
+        const auto known = std::ranges::find(runs_, addresses, &Run::addresses);
+        if (known != runs_.end()) return &*known;
+        if (runs_.empty()) oldest_ = 0;
+        if (runs_.size() < most) {
+            runs_.push_back({addresses});
+        } else {
+            runs_[oldest_] = {addresses};
+            oldest_ = (oldest_ + 1) % most;
+        }
+        return nullptr;
+    }
 
     std::vector<Run> runs_;
     std::size_t oldest_ = 0;
