@@ -273,6 +273,8 @@ const std::vector<BackgroundKind>& background_kinds() {
              mixture_terms(parameters);  // rejects combinations that are not allowed
              return parameters;
          }},
+        {"adaptive", adaptive_fields().infos(), false,
+         [](const ParameterValues& values) -> BackgroundModel { return adaptive_fields().from(values); }},
     };
     return kinds;
 }
@@ -300,7 +302,8 @@ BackgroundModel parse_background(std::string_view text) {
     std::vector<std::string_view> names;
     for (const auto& kind : background_kinds()) names.push_back(kind.name);
     fail(ErrorCode::usage,
-         "unknown background {}; allowed: first, mean:RATE, mixture with :key=value options, or the path of an image{}",
+         "unknown background {}; allowed: first, mean:RATE, mixture and adaptive with :key=value options, or the path "
+         "of an image{}",
          in_quotes(text), did_you_mean(name, names));
 }
 
@@ -309,11 +312,18 @@ std::string_view name_of_background(const BackgroundModel& model) {
     return background_kinds()[model.index()].name;
 }
 
-// For a mixture, follows the weight of the first frame, which every learning step multiplies by its `keep`.
+bool classifies_frames(const BackgroundModel& model) {
+    return std::holds_alternative<MixtureParameters>(model) || std::holds_alternative<AdaptiveParameters>(model);
+}
+
+// At the start a background pixel replaces one of an adaptive background's samples in every other frame, and its
+// neighbours another in every fourth, so that half of them are new after as many frames as there are samples. For a
+// mixture, follows the weight of the first frame, which every learning step multiplies by its `keep`.
 std::int64_t frames_before_background(const BackgroundModel& model) {
     if (std::holds_alternative<BackgroundImage>(model)) return 0;
     if (std::holds_alternative<FirstFrame>(model)) return 1;
     if (const auto* mean = std::get_if<RunningMean>(&model)) return frames_before_majority(mean->rate);
+    if (std::holds_alternative<AdaptiveParameters>(model)) return adaptive_samples;
     const auto& mixture = std::get<MixtureParameters>(model);
     if (mixture.learning_rate == 0) return 1;
     const auto terms = mixture_terms(mixture);

@@ -5,6 +5,7 @@
 #include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
+#include "framewire/detect/adaptive.hpp"
 #include "framewire/detect/masks.hpp"
 #include "framewire/detect/mixture.hpp"
 #include "framewire/filters/gaussian.hpp"
@@ -36,12 +37,16 @@ struct BackgroundImage {
 };
 
 /// Model of the background that frames are compared with to find motion; the option `--background` selects it.
-using BackgroundModel = std::variant<FirstFrame, RunningMean, MixtureParameters, BackgroundImage>;
+using BackgroundModel = std::variant<FirstFrame, RunningMean, MixtureParameters, AdaptiveParameters, BackgroundImage>;
 
-/// Parses "first", "mean:RATE" (mean:0.02), "mixture" with any of MixtureParameters as options
+/// Parses "first", "mean:RATE" (mean:0.02), "mixture" or "adaptive" with any of their parameters as options
 /// ("mixture:history=200:shadows=0"), or the path of an image, which must contain a '.' or '/' and is not
 /// opened here. Throws Error{usage} for anything else; the message lists what is allowed.
 BackgroundModel parse_background(std::string_view text);
+
+/// Returns true if the model classifies the unmodified frames by itself, so that no difference from a picture is
+/// computed: a mixture and an adaptive background do.
+bool classifies_frames(const BackgroundModel& model);
 
 /// Returns the name of the model as parse_background() reads it, or "picture" for a BackgroundImage.
 std::string_view name_of_background(const BackgroundModel& model);
@@ -49,7 +54,8 @@ std::string_view name_of_background(const BackgroundModel& model);
 /// Returns how many frames at the start of a stream have no usable background: there is none yet, or people in the
 /// first frame are still part of it. 0 for a BackgroundImage; 1 for FirstFrame, the frame itself. For a RunningMean
 /// or a mixture, the number of frames in whose background the first frame has more than half of the weight; 1 for a
-/// mixture that does not learn, since its background never changes.
+/// mixture that does not learn, since its background never changes. For an adaptive background, the number of frames in
+/// which half of a pixel's samples are replaced on average.
 std::int64_t frames_before_background(const BackgroundModel& model);
 
 /// Value of a running mean before its first frame. Means are in units of 1/65536.

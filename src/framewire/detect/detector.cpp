@@ -24,6 +24,7 @@
 // Moving objects, step by step. The masks and images between the steps belong to the detector:
 //
 //     mixture:       frame -> MixtureBackground -> foreground_mask
+//     adaptive:      frame -> AdaptiveBackground -> foreground_mask
 //     first, image:  frame -> Foreground (gray, blur, difference from `background`) -> foreground_mask
 //     mean:          frame -> blurred -> MeanBackground -> backgrounds; difference of both -> foreground_mask
 //
@@ -67,6 +68,8 @@ struct MotionDetector::State {
         const auto gray = frames.with_channels(1);
         if (const auto* gaussians = std::get_if<MixtureParameters>(&parameters.background))
             mixture.emplace(*gaussians, frames, executor_);
+        else if (const auto* samples = std::get_if<AdaptiveParameters>(&parameters.background))
+            adaptive.emplace(*samples, frames, executor_);
         else {
             const ForegroundParameters before{parameters.blur_px, parameters.threshold};
             foreground.emplace(before, frames, executor_);
@@ -93,6 +96,8 @@ struct MotionDetector::State {
     void find_foreground(const View<const std::uint8_t, space>& frames) {
         if (mixture)
             mixture->run(frames, foreground_mask.view<space>());
+        else if (adaptive)
+            adaptive->run(frames, foreground_mask.view<space>());
         else
             find_difference<space>(frames);
     }
@@ -122,7 +127,7 @@ struct MotionDetector::State {
     // Runs the chain in steps that are reported to the executor: foreground, morphology, labelling.
     template <MemorySpace space>
     void run(View<const std::uint8_t, space> frames, const ComponentLists<space>& into) {
-        const bool is_gray = space == MemorySpace::host && !mixture && frames.shape().channels == 1;
+        const bool is_gray = space == MemorySpace::host && foreground && frames.shape().channels == 1;
         framewire::validate(frames, is_gray ? shape.with_channels(1) : shape, "the detector's input");
         count(shape.frames);
         executor->step("foreground", [&] {
@@ -160,6 +165,7 @@ struct MotionDetector::State {
     const MaskRegion* region;
     std::optional<Foreground> foreground, first_frame;
     std::optional<MixtureBackground> mixture;
+    std::optional<AdaptiveBackground> adaptive;
     std::optional<MeanBackground> mean;
     std::optional<Foreground> difference;      // compares blurred frames with their own backgrounds
     std::optional<MaskMorphology> morphology;  // at most one of `morphology` and `median` is set
@@ -204,10 +210,12 @@ void MotionDetector::set_background(HostView<const std::uint8_t> picture) {
     state.background_due = 0;
 }
 
-// Resets the model of a mixture or a mean. The first frame of the next run becomes the background `first`.
+// Resets the model of a mixture, an adaptive background or a mean. The first frame of the next run becomes the
+// background `first`.
 void MotionDetector::reset() {
     auto& state = *state_;
     if (state.mixture) state.mixture->reset();
+    if (state.adaptive) state.adaptive->reset();
     if (state.mean) state.mean->reset();
     if (std::holds_alternative<FirstFrame>(state.parameters.background)) state.has_background = false;
     if (!std::holds_alternative<BackgroundImage>(state.parameters.background))
@@ -232,7 +240,7 @@ void MotionDetector::run(DeviceView<const std::uint8_t> frames, const ComponentL
     if constexpr (cuda::compiled) state_->run(frames, objects);
 }
 
-bool MotionDetector::needs_only_gray() const { return !state_->mixture; }
+bool MotionDetector::needs_only_gray() const { return !classifies_frames(state_->parameters.background); }
 
 template <MemorySpace space>
 ComponentLists<space> MotionDetector::objects() const {
@@ -256,8 +264,9 @@ HostBitMaskView<const std::uint32_t> MotionDetector::foreground_on_host() const 
 void MotionDetector::draw_background(HostView<std::uint8_t> picture) const {
     const auto& state = *state_;
     state.executor->require_space<MemorySpace::host>("a picture of a background");
-    // A mixture draws its heaviest Gaussians; the other models have a picture in memory.
+    // Models of colours draw them; the other models have a picture in memory.
     if (state.mixture) return state.mixture->draw_background(picture);
+    if (state.adaptive) return state.adaptive->draw_background(picture);
     validate(picture, state.shape.with_frames(1).with_channels(1), "the background picture");
     if (state.mean)
         copy(state.backgrounds.view<MemorySpace::host>().frames(state.shape.frames - 1, 1), picture);
@@ -293,32 +302,37 @@ using P = DetectorParameters;
 
 constexpr double most_pixels = max_side_px * max_side_px;
 
-// Returns true if the background is a mixture, which is what the method `mixture` selects.
-bool is_mixture(const P& all) { return std::holds_alternative<MixtureParameters>(all.background); }
-
-// The text of the method is derived from the background. Setting `report` selects the first frame; a given
+// The text of the method is derived from the background. Setting it selects a background with its defaults; a given
 // `background` is set afterwards and overrides it.
 ParameterField<P> method_field() {
-    return {{.name = "method",
-             .help = "mixture: a mixture of Gaussians; report: the report's method, which by default compares with the "
-                     "first frame",
-             .type = ParameterInfo::Type::choice,
-             .choices = {"mixture", "report"}},
-            [](const P& all) { return is_mixture(all) ? "mixture" : "report"; },
-            [](P& all, const std::string& text) {
-                if (text == "report") all.background = FirstFrame{};
-            }};
+    return {
+        {.name = "method",
+         .help = "mixture: a mixture of Gaussians; adaptive: samples of each pixel, for moving backgrounds; report: "
+                 "the report's method, which by default compares with the first frame",
+         .type = ParameterInfo::Type::choice,
+         .choices = {"mixture", "adaptive", "report"}},
+        [](const P& all) {
+            return std::string(classifies_frames(all.background) ? name_of_background(all.background) : "report");
+        },
+        [](P& all, const std::string& text) {
+            if (text == "report")
+                all.background = FirstFrame{};
+            else
+                all.background = parse_background(text);
+        }};
 }
 
 // Describes the background, a variant whose text form is that of parse_background().
 ParameterField<P> background_field() {
-    return {{.name = "background",
-             .help = "background to compare with: mixture or mean:RATE (available once the later frames outweigh the "
-                     "first), or first (available from the second frame on); commands also accept the path of an image",
-             .type = ParameterInfo::Type::text,
-             .unit = "BACKGROUND"},
-            [](const P& all) { return std::string(name_of_background(all.background)); },
-            [](P& all, const std::string& text) { all.background = parse_background(text); }};
+    return {
+        {.name = "background",
+         .help =
+             "background to compare with: mixture, adaptive or mean:RATE (available once the later frames outweigh the "
+             "first), or first (available from the second frame on); commands also accept the path of an image",
+         .type = ParameterInfo::Type::text,
+         .unit = "BACKGROUND"},
+        [](const P& all) { return std::string(name_of_background(all.background)); },
+        [](P& all, const std::string& text) { all.background = parse_background(text); }};
 }
 
 constexpr std::string_view fitting_cleaning = "auto", median_name = "median";
@@ -355,7 +369,7 @@ ParameterField<P> cleaning_field() {
     return {
         {.name = "morph",
          .help = "removes gaps and specks from the mask: median[:SIZE] (default 9 pixels), close, open, close-open, "
-                 "dilate, erode or none; auto: median for a mixture, otherwise close",
+                 "dilate, erode or none; auto: median for mixture and adaptive, otherwise close",
          .type = ParameterInfo::Type::text,
          .unit = "auto|median|median:SIZE|close|open|close-open|dilate|erode|none"},
         [](const P& all) { return cleaning_text(all.morphology); },
@@ -417,7 +431,7 @@ const ParameterFields<DetectorParameters>& detector_fields() {
 // Returns the user's choice or, if there is none, the operation that suits the background's masks.
 MaskCleaning cleaning_of(const DetectorParameters& parameters) {
     if (parameters.morphology) return *parameters.morphology;
-    if (is_mixture(parameters)) return MedianWindow{};
+    if (classifies_frames(parameters.background)) return MedianWindow{};
     return MorphologyOperation::close;
 }
 
@@ -431,8 +445,9 @@ DetectorParameters detector_parameters(const ParameterValues& values) {
         for (const auto* name : names)
             if (values.is_given(name)) fail(ErrorCode::usage, "{} has no effect with {}", name, beside);
     };
-    if (is_mixture(parameters))
-        refuse_void({"blur", "threshold"}, "background mixture, which classifies unfiltered frames");
+    if (classifies_frames(parameters.background))
+        refuse_void({"blur", "threshold"}, fmt::format("background {}, which classifies unfiltered frames",
+                                                       name_of_background(parameters.background)));
     const auto cleaning = cleaning_of(parameters);
     if (std::holds_alternative<MedianWindow>(cleaning))
         refuse_void({"shape", "diameter"}, "morph median, whose window is a square: median:SIZE");
@@ -454,7 +469,8 @@ DetectorParameters detector_from(const ParameterValues& values) {
     auto parameters = detector_parameters(values);
     if (const auto* image = std::get_if<BackgroundImage>(&parameters.background))
         fail(ErrorCode::usage,
-             "boxes cannot use the picture '{}' as its background; allowed: mixture, mean:RATE and first", image->path);
+             "boxes cannot use the picture '{}' as its background; allowed: mixture, adaptive, mean:RATE and first",
+             image->path);
     return parameters;
 }
 
@@ -562,12 +578,12 @@ std::array<std::uint8_t, 3> colour_of(std::int32_t number) {
     }
 }
 
-// Allocates one picture per step; only labels and a mixture's background have colour.
+// Allocates one picture per step; only labels and the background of models of colours have colour.
 std::vector<DetectorStep> make_steps(const DetectorParameters& parameters, const Shape& frame) {
-    const bool mixture = std::holds_alternative<MixtureParameters>(parameters.background);
+    const bool has_colours = classifies_frames(parameters.background);
     std::vector<DetectorStep> steps;
     for (const auto name : detector_step_names(parameters)) {
-        const int channels = name == "labels" ? 3 : name == "background" && mixture ? frame.channels : 1;
+        const int channels = name == "labels" ? 3 : name == "background" && has_colours ? frame.channels : 1;
         steps.push_back({name, HostImage(frame.with_channels(channels))});
     }
     return steps;
@@ -586,7 +602,7 @@ std::vector<std::string_view> detector_step_names(const DetectorParameters& para
     const auto cleaning = cleaning_of(parameters);
     const auto* operation = std::get_if<MorphologyOperation>(&cleaning);
     std::vector<std::string_view> names;
-    if (std::holds_alternative<MixtureParameters>(parameters.background))
+    if (classifies_frames(parameters.background))
         names = {"background", "threshold"};
     else
         names = {"gray", "blur", "background", "difference", "threshold"};
@@ -632,7 +648,7 @@ DetectorSteps::DetectorSteps(const DetectorParameters& parameters, const Shape& 
         fail(ErrorCode::internal, "pictures of a detector's steps require the cpu backend");
     if (frame.frames != 1)
         fail(ErrorCode::usage, "pictures of a detector's steps require single frames, not {}", frame.frames);
-    if (!std::holds_alternative<MixtureParameters>(parameters.background))
+    if (!classifies_frames(parameters.background))
         blurring_.emplace(ForegroundParameters{parameters.blur_px, parameters.threshold}, frame, executor);
 }
 

@@ -51,17 +51,17 @@ struct DetectorParameters {
 /// Maximum of DetectorParameters::capacity.
 inline constexpr int max_detector_capacity = 1 << 20;
 
-/// Returns the cleaning operation that the parameters name or that suits the background: a median for a
-/// mixture, whose masks are as grainy as the frames, and a close for the others, whose masks come from blurred
-/// frames.
+/// Returns the cleaning operation that the parameters name or that suits the background: a median for
+/// models that classify unfiltered frames, whose masks are as grainy as the frames, and a close for the others, whose
+/// masks come from blurred frames.
 MaskCleaning cleaning_of(const DetectorParameters& parameters);
 
 template <class Aggregate>
 class ParameterFields;
 
 /// Returns names, ranges and help of all parameters but the capacity; the filter `boxes` and the command line use
-/// them. As text, max-area is 0 if there is no limit, and the method is derived from the background: mixture or
-/// report.
+/// them. As text, max-area is 0 if there is no limit, and the method is derived from the background: mixture,
+/// adaptive or report.
 const ParameterFields<DetectorParameters>& detector_fields();
 
 /// Makes the parameters from validated values of detector_fields(). Throws Error{usage} if a given value would have

@@ -1,0 +1,437 @@
+#pragma once
+
+#include "framewire/core/view.hpp"
+#include "framewire/cuda/backend_buffer.hpp"
+#include "framewire/cuda/executor.hpp"
+#include "framewire/detect/masks.hpp"
+
+#include <cstdint>
+#include <utility>
+
+namespace framewire {
+
+/// Parameters of AdaptiveBackground. The defaults were chosen on labelled scenes, one of which was left out at a time
+/// (docs/decisions/adaptive-background.md).
+struct AdaptiveParameters {
+    int threshold = 30;   ///< smallest difference in colour of a pixel in front of a calm background, 1 to 255
+    int texture = 5;      ///< bits of 16 in which the texture of a calm background may differ, 0 to 16
+    bool shadows = true;  ///< shadows count as background
+    int keep = 900;       ///< frames after which an object that has stopped becomes background; 0: never
+
+    friend bool operator==(const AdaptiveParameters&, const AdaptiveParameters&) = default;
+};
+
+/// Maximum of AdaptiveParameters::keep.
+inline constexpr int most_keep_frames = 1'000'000;
+
+template <class Aggregate>
+class ParameterFields;
+
+/// Returns names, ranges and help of the parameters; `--background adaptive:threshold=25` uses them.
+const ParameterFields<AdaptiveParameters>& adaptive_fields();
+
+/// Number of samples that the model of a pixel has.
+inline constexpr int adaptive_samples = 8;
+/// Number of samples that must match for a pixel to be background.
+inline constexpr int adaptive_matches = 2;
+/// Number of frames at the start from which pixels learn faster.
+inline constexpr std::uint32_t adaptive_young_frames = 50;
+/// Units of the radius of a pixel: this many are 1, the radius of a calm pixel.
+inline constexpr int adaptive_radius_unit = 256, most_adaptive_radius = 8 * adaptive_radius_unit;
+/// Limits of the flicker of a pixel, in tenths.
+inline constexpr int least_flicker = 1, most_flicker = 200;
+
+/// The parameters converted to what the update uses. Ages are counted in ticks of `tick_frames` frames, so that
+/// they fit a byte.
+struct AdaptiveTerms {
+    int threshold, texture;
+    bool shadows;
+    int tick_frames, keep_ticks, ghost_ticks;
+};
+
+/// Converts the parameters. Throws Error{usage} if they are not allowed.
+AdaptiveTerms adaptive_terms(const AdaptiveParameters& parameters);
+
+/// Returns random bits for a pixel and a frame: a counter-based generator, so that results do not depend on the
+/// order in which pixels are processed.
+FRAMEWIRE_HOST_DEVICE inline std::uint32_t adaptive_random(std::uint32_t pixel, std::uint32_t frame) {
+    std::uint32_t x = pixel * 0x9E3779B1u ^ frame * 0x85EBCA77u;
+    x ^= x >> 15;
+    x *= 0x2C1B3C6Du;
+    x ^= x >> 12;
+    x *= 0x297A2D39u;
+    return x ^ x >> 15;
+}
+
+/// Numbers that the update of one frame needs besides AdaptiveTerms.
+struct AdaptiveStep {
+    std::uint32_t frame;   ///< number of the frame since the last reset, from 0
+    bool young;            ///< the model has seen too few frames
+    bool tick;             ///< ages grow with this frame
+    std::uint32_t dither;  ///< bits added before a shift, so that small changes are kept on average
+
+    // Masks of random bits: an event takes place if all of them are 0. Bits 0, 7, 18 and 25 and up decide on different
+    // events.
+    std::uint32_t learn, spread, retire;
+};
+
+/// Returns the numbers of frame `frame`.
+FRAMEWIRE_HOST_DEVICE inline AdaptiveStep adaptive_step(const AdaptiveTerms& terms, std::uint32_t frame) {
+    const bool young = frame < adaptive_young_frames;
+    return {frame,           young,          frame % static_cast<std::uint32_t>(terms.tick_frames) == 0,
+            frame * 0x9E3779B9u >> 16,       young ? 1u : 15u,
+            young ? 3u << 7 : 31u << 7,      young ? 7u << 25 : 3u << 25};
+}
+
+/// Returns true if the bits of `mask` are 0 in `random`.
+FRAMEWIRE_HOST_DEVICE inline bool adaptive_event(std::uint32_t random, std::uint32_t mask) {
+    return (random & mask) == 0;
+}
+/// The random bits that decide whether a pixel in front of a ghost learns.
+inline constexpr std::uint32_t adaptive_ghost_mask = 3u << 18;
+
+/// The features of a pixel: luma, chroma (BT.601, full range) and texture. A bit of the texture is set if the luma of a
+/// neighbour differs by more than texture_threshold(): the 8 neighbours at a distance of 1, and 8 at a distance of 2
+/// (local binary similarity patterns, Bilodeau, Jodoin and Saunier, CRV 2013).
+struct AdaptiveFeatures {
+    std::uint8_t y, near_texture, far_texture, u, v;
+};
+
+/// Returns how much the luma of a neighbour must differ from `luma` to set a bit of the texture.
+FRAMEWIRE_HOST_DEVICE inline int texture_threshold(int luma) { return (luma >> 4) + (luma >> 5) + 4; }
+
+/// Returns the luma of a pixel.
+FRAMEWIRE_HOST_DEVICE inline std::uint8_t adaptive_luma(int b, int g, int r) {
+    return static_cast<std::uint8_t>((29 * b + 150 * g + 77 * r + 128) >> 8);
+}
+/// Returns Cb of a pixel.
+FRAMEWIRE_HOST_DEVICE inline std::uint8_t adaptive_u(int b, int g, int r) {
+    const int u = 128 + ((128 * b - 85 * g - 43 * r + 128) >> 8);
+    return static_cast<std::uint8_t>(u < 255 ? u : 255);
+}
+/// Returns Cr of a pixel.
+FRAMEWIRE_HOST_DEVICE inline std::uint8_t adaptive_v(int b, int g, int r) {
+    const int v = 128 + ((128 * r - 107 * g - 21 * b + 128) >> 8);
+    return static_cast<std::uint8_t>(v < 255 ? v : 255);
+}
+
+/// The luma and chroma of one frame, each a plane with rows `stride` bytes apart. Gray frames have no chroma.
+struct AdaptivePicture {
+    /// Pixels to the left of a row, and at least this many to its right, that vectors of the CPU may read; they
+    /// repeat the row's ends.
+    static constexpr int margin_px = 32;
+
+    const std::uint8_t *luma, *u, *v;  ///< first pixels of the first rows
+    std::int64_t stride;
+    int width, height;
+
+    /// Returns the position of the pixel nearest to (x, y) inside the picture.
+    FRAMEWIRE_HOST_DEVICE std::int64_t at(int x, int y) const {
+        x = x < 0 ? 0 : x < width ? x : width - 1;
+        y = y < 0 ? 0 : y < height ? y : height - 1;
+        return y * stride + x;
+    }
+    /// Returns the features of the pixel nearest to (x, y); without chroma it is 128.
+    FRAMEWIRE_HOST_DEVICE AdaptiveFeatures features(int x, int y) const {
+        x = x < 0 ? 0 : x < width ? x : width - 1;
+        y = y < 0 ? 0 : y < height ? y : height - 1;
+        const auto here = at(x, y);
+        const int centre = luma[here], threshold = texture_threshold(centre);
+        const auto texture = [&](int distance) {
+            int bits = 0, bit = 1;
+            for (int dy = -1; dy <= 1; ++dy)
+                for (int dx = -1; dx <= 1; ++dx) {
+                    if (dx == 0 && dy == 0) continue;
+                    const int difference = luma[at(x + dx * distance, y + dy * distance)] - centre;
+                    if ((difference < 0 ? -difference : difference) > threshold) bits |= bit;
+                    bit *= 2;
+                }
+            return static_cast<std::uint8_t>(bits);
+        };
+        return {luma[here], texture(1), texture(2), u ? u[here] : std::uint8_t{128}, v ? v[here] : std::uint8_t{128}};
+    }
+};
+
+/// Masks of the previous frame that the update reads, one bit per pixel: what was foreground, the same without specks,
+/// and the neighbourhood of the latter.
+struct AdaptiveMasks {
+    const std::uint32_t *foreground, *clean, *near;
+    int row_words;
+
+    /// Returns the bit of a pixel.
+    FRAMEWIRE_HOST_DEVICE bool bit(const std::uint32_t* mask, int x, int y) const {
+        return mask[static_cast<std::int64_t>(y) * row_words + x / 32] >> x % 32 & 1;
+    }
+};
+
+/// Memory layout of the model. Pixels form blocks of 32 of one row; each array has one entry per pixel:
+///
+///     sample 0: y, near texture, far texture (BGR: u, v) | sample 1 | ... | sample 7      32 bytes per array
+///     radius, distance: 16 bits each | flicker, age: 8 bits each
+struct AdaptiveLayout {
+    static constexpr int block_px = 32;
+
+    int features;  ///< bytes per sample: 5, or 3 for gray frames
+    int row_blocks;
+    std::int64_t blocks;
+
+    /// Describes the model for frames of `shape`.
+    explicit AdaptiveLayout(const Shape& shape)
+        : features(shape.channels == 3 ? 5 : 3),
+          row_blocks((shape.width + block_px - 1) / block_px),
+          blocks(std::int64_t{row_blocks} * shape.height) {}
+
+    /// Returns the offset of an array of a sample in a block.
+    FRAMEWIRE_HOST_DEVICE int sample(int slot, int feature) const { return (slot * features + feature) * block_px; }
+    /// Returns the offsets of the arrays after the samples.
+    FRAMEWIRE_HOST_DEVICE int radius() const { return sample(adaptive_samples, 0); }
+    FRAMEWIRE_HOST_DEVICE int distance() const { return radius() + 2 * block_px; }  ///< see radius()
+    FRAMEWIRE_HOST_DEVICE int flicker() const { return radius() + 4 * block_px; }   ///< see radius()
+    FRAMEWIRE_HOST_DEVICE int age() const { return radius() + 5 * block_px; }       ///< see radius()
+    /// Bytes per block.
+    FRAMEWIRE_HOST_DEVICE int block_bytes() const { return radius() + 6 * block_px; }
+    /// Bytes of the whole model.
+    std::int64_t bytes() const { return blocks * block_bytes(); }
+};
+
+/// The model of one pixel, which is lane `lane` of a block.
+struct AdaptivePixel {
+    const AdaptiveLayout& layout;
+    std::uint8_t* block;
+    int lane;
+
+    /// Returns a feature of a sample.
+    FRAMEWIRE_HOST_DEVICE std::uint8_t& sample(int slot, int feature) const {
+        return block[layout.sample(slot, feature) + lane];
+    }
+    /// Distance within which samples match, in units of adaptive_radius_unit.
+    FRAMEWIRE_HOST_DEVICE std::uint16_t& radius() const { return word(layout.radius()); }
+    /// Running mean of the distance from the nearest sample, in 1/128.
+    FRAMEWIRE_HOST_DEVICE std::uint16_t& distance() const { return word(layout.distance()); }
+    /// How often the pixel changes between foreground and background.
+    FRAMEWIRE_HOST_DEVICE std::uint8_t& flicker() const { return block[layout.flicker() + lane]; }
+    /// How long the pixel has been foreground, in ticks.
+    FRAMEWIRE_HOST_DEVICE std::uint8_t& age() const { return block[layout.age() + lane]; }
+
+    /// Replaces a sample.
+    FRAMEWIRE_HOST_DEVICE void learn(std::uint32_t slot, const AdaptiveFeatures& value) const {
+        const int at = static_cast<int>(slot % adaptive_samples);
+        sample(at, 0) = value.y;
+        sample(at, 1) = value.near_texture;
+        sample(at, 2) = value.far_texture;
+        if (layout.features == 3) return;
+        sample(at, 3) = value.u;
+        sample(at, 4) = value.v;
+    }
+
+private:
+    FRAMEWIRE_HOST_DEVICE std::uint16_t& word(int offset) const {
+        return reinterpret_cast<std::uint16_t*>(block + offset)[lane];
+    }
+};
+
+/// Fills the samples of a pixel from its surroundings in the first frame, and resets its state.
+FRAMEWIRE_HOST_DEVICE inline void begin_adaptive(const AdaptivePixel& pixel, const AdaptivePicture& picture, int x,
+                                                 int y) {
+    const auto number = static_cast<std::uint32_t>(y) * static_cast<std::uint32_t>(picture.width) +
+                        static_cast<std::uint32_t>(x);
+    for (std::uint32_t slot = 0; slot < adaptive_samples; ++slot) {
+        const auto random = adaptive_random(number * adaptive_samples + slot, 0);
+        const int dx = slot == 0 ? 0 : static_cast<int>(random % 3) - 1;
+        const int dy = slot == 0 ? 0 : static_cast<int>(random / 3 % 3) - 1;
+        pixel.learn(slot, picture.features(x + dx, y + dy));
+    }
+    pixel.radius() = adaptive_radius_unit;
+    pixel.distance() = 0;
+    pixel.flicker() = 10;
+    pixel.age() = 0;
+}
+
+/// What the samples of a pixel say about its features.
+struct AdaptiveVerdict {
+    bool foreground;
+    int distance;  ///< from the nearest of the samples compared, 0 to 255
+};
+
+/// Returns the number of bits that are set.
+FRAMEWIRE_HOST_DEVICE constexpr int set_bits(unsigned bits) {
+    int count = 0;
+    for (; bits != 0; bits &= bits - 1) ++count;
+    return count;
+}
+
+/// Compares a pixel with its samples, in order, until adaptive_matches of them match. A sample matches if neither the
+/// colour nor the texture differs by more than the radius allows, or if the pixel looks like a shadow on it: darker by
+/// up to 60 %, with nearly the same chroma and texture.
+FRAMEWIRE_HOST_DEVICE inline AdaptiveVerdict compare_adaptive(const AdaptiveTerms& terms, const AdaptivePixel& pixel,
+                                                              const AdaptiveFeatures& now) {
+    const auto difference = [](int a, int b) { return a < b ? b - a : a - b; };
+    const auto limited = [](int value) { return value < 255 ? value : 255; };
+    const int radius = pixel.radius();
+    const int colour_limit = limited(terms.threshold * radius >> 8), texture_limit = terms.texture + (radius >> 8) - 1;
+    int matches = 0, nearest = 255;
+    for (int slot = 0; slot < adaptive_samples && matches < adaptive_matches; ++slot) {
+        const int y = pixel.sample(slot, 0);
+        int chroma = 0;
+        if (pixel.layout.features == 5)
+            chroma = limited(difference(now.u, pixel.sample(slot, 3)) + difference(now.v, pixel.sample(slot, 4)));
+        const int colour = limited(difference(now.y, y) + chroma - (chroma >> 2));
+        const int texture = set_bits(static_cast<unsigned>(now.near_texture ^ pixel.sample(slot, 1))) +
+                            set_bits(static_cast<unsigned>(now.far_texture ^ pixel.sample(slot, 2)));
+        const bool alike = colour <= colour_limit && texture <= texture_limit;
+        const bool shadow = terms.shadows && now.y < y && now.y >= (y >> 2) + (y >> 3) + (y >> 5) && y > 40 &&
+                            chroma <= 12 && texture <= 4;
+        if (alike || shadow) ++matches;
+        const int distance = limited(colour + 4 * texture);
+        if (distance < nearest) nearest = distance;
+    }
+    return {matches < adaptive_matches, nearest};
+}
+
+/// Updates the state of a pixel other than its samples (after St-Charles, Bilodeau and Bergevin, SuBSENSE, IEEE TIP
+/// 24, 2015): a pixel that differs from its samples or that flickers gets a larger radius. Near objects the mean
+/// distance hardly changes, since there it measures the objects.
+FRAMEWIRE_HOST_DEVICE inline void adapt(const AdaptivePixel& pixel, const AdaptiveStep& step, AdaptiveVerdict verdict,
+                                        bool was_foreground, bool in_object, bool near_object) {
+    const int shift = step.young ? 6 : in_object ? 9 : near_object ? 7 : 6;
+    const int change = (verdict.distance << 7) - pixel.distance() + static_cast<int>(step.dither & ((1u << shift) - 1));
+    const int distance = pixel.distance() + ((change < 32767 ? change : 32767) >> shift);
+    pixel.distance() = static_cast<std::uint16_t>(distance);
+
+    int flicker = pixel.flicker();
+    if (verdict.foreground != was_foreground && !near_object)
+        flicker = flicker + 10 < most_flicker ? flicker + 10 : most_flicker;
+    else
+        flicker = flicker > least_flicker ? flicker - 1 : least_flicker;
+    pixel.flicker() = static_cast<std::uint8_t>(flicker);
+
+    const int root = adaptive_radius_unit + (distance >> 4), wanted = root * root >> 8;
+    int radius = pixel.radius();
+    if (radius < wanted) {
+        radius += 5 * flicker >> 1;
+        if (radius > most_adaptive_radius) radius = most_adaptive_radius;
+    } else {
+        radius -= 256 / flicker;
+        if (radius < adaptive_radius_unit) radius = adaptive_radius_unit;
+    }
+    pixel.radius() = static_cast<std::uint16_t>(radius);
+
+    const int age = pixel.age();
+    if (!verdict.foreground)
+        pixel.age() = static_cast<std::uint8_t>(age > 2 ? age - 2 : 0);
+    else if (step.tick && age < 255)
+        pixel.age() = static_cast<std::uint8_t>(age + 1);
+}
+
+/// Replaces samples of a pixel, depending on its random bits:
+/// - by the pixel itself, if it is background, or has been foreground for longer than objects are kept;
+/// - by a neighbour that was background (Barnich and Van Droogenbroeck, ViBe, IEEE TIP 20, 2011);
+/// - by the pixel itself, if it has been foreground for about a second and continues a neighbour that was background:
+///   an object that leaves uncovers a background without an edge, a "ghost", while one that stops keeps its edge.
+FRAMEWIRE_HOST_DEVICE inline void learn_adaptive(const AdaptiveTerms& terms, const AdaptiveStep& step,
+                                                 const AdaptivePicture& picture, const AdaptiveMasks& masks, int x,
+                                                 int y, std::uint32_t random, bool foreground,
+                                                 const AdaptivePixel& pixel, const AdaptiveFeatures& now) {
+    const bool retires = adaptive_event(random, step.retire) &&
+                         (step.young || (terms.keep_ticks > 0 && pixel.age() > terms.keep_ticks));
+    if (foreground ? retires : adaptive_event(random, step.learn)) pixel.learn(random >> 4, now);
+
+    const auto inside_x = [&](int at) { return at < 0 ? 0 : at < picture.width ? at : picture.width - 1; };
+    const auto inside_y = [&](int at) { return at < 0 ? 0 : at < picture.height ? at : picture.height - 1; };
+    if (adaptive_event(random, step.spread)) {
+        // Directions 0 to 7 are those of a 3x3 window without its centre.
+        const int direction = static_cast<int>(random >> 12 & 7), place = direction < 4 ? direction : direction + 1;
+        const int from_x = inside_x(x + place % 3 - 1), from_y = inside_y(y + place / 3 - 1);
+        if (!masks.bit(masks.foreground, from_x, from_y)) pixel.learn(random >> 15, picture.features(from_x, from_y));
+    }
+    if (foreground && pixel.age() > terms.ghost_ticks && adaptive_event(random, adaptive_ghost_mask)) {
+        const int direction = static_cast<int>(random >> 20 & 3), sign = direction % 2 * 2 - 1;
+        const int from_x = inside_x(direction < 2 ? x + sign : x), from_y = inside_y(direction < 2 ? y : y + sign);
+        if (masks.bit(masks.foreground, from_x, from_y) || masks.bit(masks.clean, from_x, from_y)) return;
+        const auto difference = [](int a, int b) { return a < b ? b - a : a - b; };
+        const auto there = picture.at(from_x, from_y);
+        const int colour = difference(now.y, picture.luma[there]) +
+                           (picture.u ? difference(now.u, picture.u[there]) + difference(now.v, picture.v[there]) : 0);
+        if (colour > 10) return;
+        pixel.learn(random >> 22, now);
+        pixel.learn((random >> 22) + 1, now);
+    }
+}
+
+/// Classifies a pixel and updates its model. Returns true if it is foreground.
+FRAMEWIRE_HOST_DEVICE inline bool update_adaptive(const AdaptiveTerms& terms, const AdaptiveStep& step,
+                                                  const AdaptivePicture& picture, const AdaptiveMasks& masks, int x,
+                                                  int y, const AdaptivePixel& pixel) {
+    if (step.frame == 0) begin_adaptive(pixel, picture, x, y);
+    const auto now = picture.features(x, y);
+    const auto verdict = compare_adaptive(terms, pixel, now);
+    adapt(pixel, step, verdict, masks.bit(masks.foreground, x, y), masks.bit(masks.clean, x, y),
+          masks.bit(masks.near, x, y));
+    const auto number = static_cast<std::uint32_t>(y) * static_cast<std::uint32_t>(picture.width) +
+                        static_cast<std::uint32_t>(x);
+    learn_adaptive(terms, step, picture, masks, x, y, adaptive_random(number, step.frame + 1), verdict.foreground,
+                   pixel, now);
+    return verdict.foreground;
+}
+
+/// Background subtraction that adapts to each pixel. A pixel has 8 samples of its colour and texture, and is background
+/// if two of them match. How far a sample may differ, the pixel's radius, follows the pixel's own behaviour: it grows
+/// where the background moves or flickers, such as leaves and water, and shrinks where it is calm. Samples are
+/// replaced at random, so that old and new views of the background coexist. The method is that of ViBe and SuBSENSE
+/// with integer arithmetic; adapt() and learn_adaptive() say what differs.
+///
+/// The plan owns the model, 46 bytes per pixel (gray: 30), in device memory on CUDA. Random numbers depend on the pixel
+/// and the frame's number only, so masks and models are equal on every backend and instruction set, whether frames
+/// come one by one or in batches. Nothing moves in the first frame.
+class AdaptiveBackground {
+public:
+    /// `shape` gives height, width and channels (BGR or gray) of the frames; its number of frames is ignored.
+    /// Throws Error{usage} if the shape or the parameters are not allowed, Error{config} if there is not enough
+    /// memory.
+    AdaptiveBackground(const AdaptiveParameters& parameters, const Shape& shape, Executor& executor);
+
+    /// Forgets all frames. On CUDA the call is queued on the executor's stream.
+    void reset();
+
+    /// Processes a batch of any number of frames in order; each frame updates the model for the next one.
+    /// `foreground` receives one mask per frame. Frames may have any strides and alignment. Runs on the executor's
+    /// threads and returns when done.
+    void run(HostView<const std::uint8_t> frames, HostBitMaskView<std::uint32_t> foreground);
+    /// Queues the same operation on the executor's stream, in launches that a CUDA graph may record and replay.
+    void run(DeviceView<const std::uint8_t> frames, DeviceBitMaskView<std::uint32_t> foreground);
+
+    /// Draws the mean of each pixel's samples with the frames' height, width and channels; 0 before the first frame.
+    /// CPU backend only. `picture` may have any strides.
+    void draw_background(HostView<std::uint8_t> picture) const;
+
+private:
+    // Throws Error{usage} if an image of a run does not match.
+    template <MemorySpace space>
+    void check(const View<const std::uint8_t, space>& frames, const BitMaskView<std::uint32_t, space>& mask) const {
+        const auto shape = shape_.with_frames(frames.shape().frames);
+        validate(frames, shape, "the frames of an adaptive background");
+        validate(mask, shape.with_channels(1), "the mask of an adaptive background");
+    }
+    // Makes the masks of the next frame from the foreground of the last one.
+    template <MemorySpace space>
+    void clean(BitMaskView<const std::uint32_t, space> foreground) {
+        median_.run(foreground, clean_.view<space>());
+        dilation_.run(std::as_const(clean_).view<space>(), near_.view<space>());
+    }
+    AdaptivePicture picture() const;
+    AdaptiveMasks masks(const std::uint32_t* foreground) const;
+    std::int64_t plane_bytes() const;
+
+    Shape shape_;  // shape of one frame
+    AdaptiveTerms terms_;
+    AdaptiveLayout layout_;
+    Executor* executor_;
+    BackendBuffer model_;
+    BackendBuffer planes_;  // luma and chroma of the frame in progress
+    BackendMask foreground_, clean_, near_;
+    MaskMedian median_;
+    MaskMorphology dilation_;
+    BackendBuffer frames_seen_;  // a std::uint32_t; on CUDA a replayed graph continues its count
+};
+
+}  // namespace framewire
