@@ -10,15 +10,13 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
-// The adaptive background on the CPU. Each frame takes four passes over its rows, which threads share:
+// The adaptive background on the CPU. Each frame takes five passes over its rows, which threads share:
 //
-//     frame -> luma and chroma planes -> classify, adapt, learn -> foreground -> median -> clean -> dilation -> near
+//     frame -> luma, chroma -> texture -> classify, adapt, learn -> foreground -> median -> clean -> dilation -> near
 //
-// The second pass is update_adaptive() for vectors of pixels of one block. Learning is rare, so it is done pixel by
-// pixel.
+// The third pass is update_adaptive() for vectors of pixels of one block.
 
 HWY_BEFORE_NAMESPACE();
 namespace framewire::HWY_NAMESPACE {
@@ -72,19 +70,13 @@ struct Features {
     B y, near_texture, far_texture, u, v;
 };
 
-// The rows that a block reads: luma of five rows, the ends of the picture repeated, and chroma of the middle one.
-struct Rows {
-    const std::uint8_t* luma[5];
-    const std::uint8_t *u, *v;
-};
-
 // Returns the bits of the eight neighbours at a distance whose luma differs.
 template <int distance>
-HWY_INLINE B texture(const Rows& rows, int x, B centre, B threshold) {
+HWY_INLINE B texture(const std::uint8_t* const* luma, int x, B centre, B threshold) {
     B alike = hn::Zero(Bytes());
     int bit = 1;
     const auto look = [&](int dx, int dy) HWY_ATTR {
-        const auto neighbour = hn::LoadU(Bytes(), rows.luma[2 + dy * distance] + x + dx * distance);
+        const auto neighbour = hn::LoadU(Bytes(), luma[2 + dy * distance] + x + dx * distance);
         alike = hn::Or(alike, hn::IfThenElseZero(at_most(difference(neighbour, centre), threshold), set(bit)));
         bit *= 2;
     };
@@ -92,16 +84,15 @@ HWY_INLINE B texture(const Rows& rows, int x, B centre, B threshold) {
     return hn::Xor(alike, set(255));
 }
 
+// Loads the features of the pixels from `at` on.
 template <int channels>
-HWY_INLINE Features features(const Rows& rows, int x) {
-    const auto y = hn::LoadU(Bytes(), rows.luma[2] + x);
-    const auto threshold =
-        hn::Add(hn::Add(hn::ShiftRight<4>(y), hn::ShiftRight<5>(y)), set(texture_threshold(0)));
-    const auto chroma = [&](const std::uint8_t* row) HWY_ATTR {
-        if constexpr (channels == 1) return set(128);
-        else return hn::LoadU(Bytes(), row + x);
-    };
-    return {y, texture<1>(rows, x, y, threshold), texture<2>(rows, x, y, threshold), chroma(rows.u), chroma(rows.v)};
+HWY_INLINE Features features(const AdaptivePicture& picture, std::int64_t at) {
+    const auto load = [&](const std::uint8_t* plane) HWY_ATTR { return hn::LoadU(Bytes(), plane + at); };
+    const auto y = load(picture.luma), near = load(picture.near_texture), far = load(picture.far_texture);
+    if constexpr (channels == 1)
+        return {y, near, far, set(128), set(128)};
+    else
+        return {y, near, far, load(picture.u), load(picture.v)};
 }
 
 // compare_adaptive() for a vector of pixels, which starts at lane `first` of the block.
@@ -113,30 +104,26 @@ HWY_INLINE Mask compare(const AdaptiveTerms& terms, const AdaptiveLayout& layout
     const auto colour_of = [&](W words) HWY_ATTR {
         return hn::Min(hn::MulHigh(words, set_words(terms.threshold << 8)), set_words(255));
     };
-    const auto texture_of = [&](W words) HWY_ATTR {
-        return hn::Add(hn::ShiftRight<8>(words), set_words(terms.texture - 1));
-    };
+    const auto texture_of = [&](W words)
+                                HWY_ATTR { return hn::Add(hn::ShiftRight<8>(words), set_words(terms.texture - 1)); };
     const auto colour_limit = narrowed(colour_of(low), colour_of(high));
     const auto texture_limit = narrowed(texture_of(low), texture_of(high));
     nearest = set(255);
     B matches = hn::Zero(Bytes());
     auto open = hn::Eq(matches, matches);
     for (int slot = 0; slot < adaptive_samples; ++slot) {
-        const auto sample = [&](int feature) HWY_ATTR {
-            return hn::Load(Bytes(), block + layout.sample(slot, feature) + first);
-        };
+        const auto sample = [&](int feature)
+                                HWY_ATTR { return hn::Load(Bytes(), block + layout.sample(slot, feature) + first); };
         const auto y = sample(0);
         B chroma = hn::Zero(Bytes());
         if constexpr (channels == 3)
             chroma = hn::SaturatedAdd(difference(now.u, sample(3)), difference(now.v, sample(4)));
-        const auto colour =
-            hn::SaturatedAdd(difference(now.y, y), hn::Sub(chroma, hn::ShiftRight<2>(chroma)));
+        const auto colour = hn::SaturatedAdd(difference(now.y, y), hn::Sub(chroma, hn::ShiftRight<2>(chroma)));
         const auto texture = hn::Add(hn::PopulationCount(hn::Xor(now.near_texture, sample(1))),
                                      hn::PopulationCount(hn::Xor(now.far_texture, sample(2))));
         auto match = hn::And(at_most(colour, colour_limit), at_most(texture, texture_limit));
         if (terms.shadows) {
-            const auto darkest =
-                hn::Add(hn::Add(hn::ShiftRight<2>(y), hn::ShiftRight<3>(y)), hn::ShiftRight<5>(y));
+            const auto darkest = hn::Add(hn::Add(hn::ShiftRight<2>(y), hn::ShiftRight<3>(y)), hn::ShiftRight<5>(y));
             const auto in_range = hn::And(at_most(darkest, now.y), hn::Not(at_most(y, now.y)));
             const auto is_lit = hn::Not(at_most(y, set(40)));
             const auto looks_alike = hn::And(at_most(chroma, set(12)), at_most(texture, set(4)));
@@ -168,7 +155,8 @@ HWY_INLINE void adapt(const AdaptiveLayout& layout, std::uint8_t* block, int fir
     const Bytes d;
     auto* flickers = block + layout.flicker() + first;
     auto flicker = hn::Load(d, flickers);
-    const auto changed = hn::AndNot(lanes_of(d, near_object, first), hn::Xor(foreground, lanes_of(d, was_foreground, first)));
+    const auto changed =
+        hn::AndNot(lanes_of(d, near_object, first), hn::Xor(foreground, lanes_of(d, was_foreground, first)));
     flicker = hn::IfThenElse(changed, hn::Min(hn::SaturatedAdd(flicker, set(10)), set(most_flicker)),
                              hn::Max(hn::SaturatedSub(flicker, set(1)), set(least_flicker)));
     hn::Store(flicker, d, flickers);
@@ -183,7 +171,8 @@ HWY_INLINE void adapt(const AdaptiveLayout& layout, std::uint8_t* block, int fir
         const auto mean = hn::BitCast(Shorts(), hn::Load(Words(), distances));
         const auto change = hn::Sub(hn::BitCast(Shorts(), hn::ShiftLeft<7>(distance_now)), mean);
         const auto dithered = [&](int shift) HWY_ATTR {
-            return hn::SaturatedAdd(change, hn::Set(Shorts(), static_cast<std::int16_t>(step.dither & ((1u << shift) - 1))));
+            return hn::SaturatedAdd(change,
+                                    hn::Set(Shorts(), static_cast<std::int16_t>(step.dither & ((1u << shift) - 1))));
         };
         auto moved = hn::ShiftRight<6>(dithered(6));
         if (!step.young) {
@@ -213,8 +202,8 @@ struct Events {
     std::uint32_t learn, spread, ghost, retire;
 };
 
-// Draws the random bits of a block's pixels.
-HWY_INLINE Events draw_events(const AdaptiveStep& step, std::uint32_t first_pixel, std::uint32_t* random) {
+// Draws the events of a block's pixels.
+HWY_INLINE Events draw_events(const AdaptiveStep& step, std::uint32_t first_pixel) {
     const Longs d;
     constexpr int count = static_cast<int>(hn::MaxLanes(Longs()));
     Events events{};
@@ -225,7 +214,6 @@ HWY_INLINE Events draw_events(const AdaptiveStep& step, std::uint32_t first_pixe
         x = hn::Mul(hn::Xor(x, hn::ShiftRight<15>(x)), hn::Set(d, 0x2C1B3C6Du));
         x = hn::Mul(hn::Xor(x, hn::ShiftRight<12>(x)), hn::Set(d, 0x297A2D39u));
         x = hn::Xor(x, hn::ShiftRight<15>(x));
-        hn::StoreU(x, d, random + lane);
         const auto hits = [&](std::uint32_t mask) HWY_ATTR {
             return bits_of(d, hn::Eq(hn::And(x, hn::Set(d, mask)), hn::Zero(d))) << lane;
         };
@@ -237,11 +225,60 @@ HWY_INLINE Events draw_events(const AdaptiveStep& step, std::uint32_t first_pixe
     return events;
 }
 
+// Returns a word of a mask whose pixels are those to the left (dx -1), to the right (1) or in place (0). Beyond the
+// ends of the row its last pixels are repeated.
+HWY_INLINE std::uint32_t shifted(const std::uint32_t* row, int word, int words, int last_bit, int dx) {
+    const auto here = row[word];
+    if (dx < 0) return here << 1 | (word > 0 ? row[word - 1] >> 31 : here & 1);
+    if (dx == 0) return here;
+    if (word + 1 < words) return here >> 1 | row[word + 1] << 31;
+    return (here >> 1 & ~(1u << last_bit)) | (here & 1u << last_bit);
+}
+
+// Replaces a sample of the pixels whose bits are set by the features of a picture from `at` on.
+template <int channels>
+HWY_INLINE void replace(const AdaptiveLayout& layout, std::uint8_t* block, int slot, std::uint32_t pixels,
+                        const AdaptivePicture& picture, std::int64_t at) {
+    if (pixels == 0) return;
+    for (int first = 0; first < block_px; first += lanes) {
+        const auto mask = lanes_of(Bytes(), pixels, first);
+        const auto from = features<channels>(picture, at + first);
+        const auto blend = [&](int feature, B value) HWY_ATTR {
+            auto* to = block + layout.sample(slot, feature) + first;
+            hn::Store(hn::IfThenElse(mask, value, hn::Load(Bytes(), to)), Bytes(), to);
+        };
+        blend(0, from.y);
+        blend(1, from.near_texture);
+        blend(2, from.far_texture);
+        if constexpr (channels == 3) {
+            blend(3, from.u);
+            blend(4, from.v);
+        }
+    }
+}
+
+// Returns the pixels of a block whose colour is nearly that of the pixels from `there` on.
+template <int channels>
+HWY_INLINE std::uint32_t continued(const AdaptivePicture& picture, std::int64_t here, std::int64_t there) {
+    std::uint32_t bits = 0;
+    for (int first = 0; first < block_px; first += lanes) {
+        const auto differs = [&](const std::uint8_t* plane) HWY_ATTR {
+            return difference(hn::LoadU(Bytes(), plane + here + first), hn::LoadU(Bytes(), plane + there + first));
+        };
+        auto colour = differs(picture.luma);
+        if constexpr (channels == 3)
+            colour = hn::SaturatedAdd(colour, hn::SaturatedAdd(differs(picture.u), differs(picture.v)));
+        bits |= bits_of(Bytes(), at_most(colour, set(most_ghost_difference))) << first;
+    }
+    return bits;
+}
+
 // Returns the pixels of a block whose age is above `limit`.
 HWY_INLINE std::uint32_t older_than(const AdaptiveLayout& layout, const std::uint8_t* block, int limit) {
     std::uint32_t bits = 0;
     for (int first = 0; first < block_px; first += lanes)
-        bits |= bits_of(Bytes(), hn::Not(at_most(hn::Load(Bytes(), block + layout.age() + first), set(limit)))) << first;
+        bits |= bits_of(Bytes(), hn::Not(at_most(hn::Load(Bytes(), block + layout.age() + first), set(limit))))
+                << first;
     return bits;
 }
 
@@ -249,14 +286,8 @@ template <int channels>
 void update_row_of(const AdaptiveTerms& terms, const AdaptiveStep& step, const AdaptiveLayout& layout,
                    const AdaptivePicture& picture, const AdaptiveMasks& masks, int y, std::uint8_t* model,
                    std::uint32_t* out) {
-    Rows rows{};
-    for (int dy = -2; dy <= 2; ++dy) rows.luma[2 + dy] = picture.luma + picture.at(0, y + dy);
-    if constexpr (channels == 3) {
-        rows.u = picture.u + picture.at(0, y);
-        rows.v = picture.v + picture.at(0, y);
-    }
     const auto row_word = static_cast<std::int64_t>(y) * masks.row_words;
-    alignas(64) std::uint32_t random[block_px];
+    const auto first_block = std::int64_t{y} * layout.row_blocks;
     for (int word = 0; word < layout.row_blocks; ++word, model += layout.block_bytes()) {
         const int begin = word * block_px, pixels = std::min(block_px, picture.width - begin);
         const auto inside = ~std::uint32_t{0} >> (block_px - pixels);
@@ -264,7 +295,7 @@ void update_row_of(const AdaptiveTerms& terms, const AdaptiveStep& step, const A
             for (int lane = 0; lane < pixels; ++lane) begin_adaptive({layout, model, lane}, picture, begin + lane, y);
         std::uint32_t foreground = 0;
         for (int first = 0; first < block_px; first += lanes) {
-            const auto now = features<channels>(rows, begin + first);
+            const auto now = features<channels>(picture, y * picture.stride + begin + first);
             B nearest;
             const auto moves = compare<channels>(terms, layout, model, first, now, nearest);
             adapt(layout, model, first, step, moves, nearest, masks.foreground[row_word + word],
@@ -276,20 +307,34 @@ void update_row_of(const AdaptiveTerms& terms, const AdaptiveStep& step, const A
 
         const auto number = static_cast<std::uint32_t>(y) * static_cast<std::uint32_t>(picture.width) +
                             static_cast<std::uint32_t>(begin);
-        const auto events = draw_events(step, number, random);
-        auto learners = (events.learn & ~foreground) | events.spread;
-        // The oldest pixels are few, so most blocks need not look at ages.
-        if (foreground & (events.ghost | events.retire)) {
-            learners |= foreground & events.ghost & older_than(layout, model, terms.ghost_ticks);
-            if (step.young)
-                learners |= foreground & events.retire;
-            else if (terms.keep_ticks > 0)
-                learners |= foreground & events.retire & older_than(layout, model, terms.keep_ticks);
-        }
-        for (auto left = learners & inside; left != 0; left &= left - 1) {
-            const int lane = std::countr_zero(left), x = begin + lane;
-            learn_adaptive(terms, step, picture, masks, x, y, random[lane], foreground >> lane & 1,
-                           {layout, model, lane}, picture.features(x, y));
+        const auto events = draw_events(step, number);
+        const auto choice = adaptive_choice(first_block + word, step.frame);
+        const auto here = y * picture.stride + begin;
+        auto learners = events.learn & ~foreground;
+        const auto retiring = foreground & events.retire;
+        if (step.young)
+            learners |= retiring;
+        else if (retiring && terms.keep_ticks > 0)
+            learners |= retiring & older_than(layout, model, terms.keep_ticks);
+        replace<channels>(layout, model, choice.learn_slot, learners & inside, picture, here);
+
+        const auto row_at = [&](int dy) { return std::clamp(y + dy, 0, picture.height - 1); };
+        const auto was_set = [&](const std::uint32_t* mask, int dx, int dy) HWY_ATTR {
+            return shifted(mask + static_cast<std::int64_t>(row_at(dy)) * masks.row_words, word, layout.row_blocks,
+                           pixels - 1, dx);
+        };
+        if (events.spread & inside)
+            replace<channels>(layout, model, choice.spread_slot,
+                              events.spread & inside & ~was_set(masks.foreground, choice.spread_dx, choice.spread_dy),
+                              picture, row_at(choice.spread_dy) * picture.stride + begin + choice.spread_dx);
+        if (auto ghosts = foreground & events.ghost) {
+            ghosts &= older_than(layout, model, terms.ghost_ticks) &
+                      ~was_set(masks.foreground, choice.ghost_dx, choice.ghost_dy) &
+                      ~was_set(masks.clean, choice.ghost_dx, choice.ghost_dy);
+            if (ghosts)
+                ghosts &= continued<channels>(picture, here,
+                                              row_at(choice.ghost_dy) * picture.stride + begin + choice.ghost_dx);
+            for (const int slot : choice.ghost_slots) replace<channels>(layout, model, slot, ghosts, picture, here);
         }
     }
 }
@@ -301,6 +346,17 @@ void update_adaptive_row(const AdaptiveTerms& terms, const AdaptiveStep& step, c
                          std::uint32_t* out) {
     const auto update = layout.features == 5 ? update_row_of<3> : update_row_of<1>;
     update(terms, step, layout, picture, masks, y, model, out);
+}
+
+// Computes the texture of a row from the luma of five rows, of which the third is its own.
+void texture_row(const std::uint8_t* const* luma, int width, std::uint8_t* near, std::uint8_t* far) {
+    for (int x = 0; x < width; x += lanes) {
+        const auto centre = hn::LoadU(Bytes(), luma[2] + x);
+        const auto threshold =
+            hn::Add(hn::Add(hn::ShiftRight<4>(centre), hn::ShiftRight<5>(centre)), set(texture_threshold(0)));
+        hn::StoreU(texture<1>(luma, x, centre, threshold), Bytes(), near + x);
+        hn::StoreU(texture<2>(luma, x, centre, threshold), Bytes(), far + x);
+    }
 }
 
 // Converts a row of BGR pixels to luma and chroma.
@@ -315,7 +371,8 @@ void split_to_yuv(const std::uint8_t* row, int width, std::uint8_t* luma, std::u
     // `strong` has the weight 128; 32768 keeps the sum above 0.
     const auto chroma_of = [&](W strong, W one, int one_weight, W other, int other_weight) HWY_ATTR {
         const auto less = hn::Add(hn::Mul(one, set_words(one_weight)), hn::Mul(other, set_words(other_weight)));
-        const auto sum = hn::SaturatedAdd(hn::Sub(hn::Add(hn::ShiftLeft<7>(strong), set_words(32768)), less), set_words(128));
+        const auto sum =
+            hn::SaturatedAdd(hn::Sub(hn::Add(hn::ShiftLeft<7>(strong), set_words(32768)), less), set_words(128));
         return hn::Min(hn::ShiftRight<8>(sum), set_words(255));
     };
     int x = 0;
@@ -344,6 +401,7 @@ HWY_AFTER_NAMESPACE();
 namespace framewire {
 
 HWY_EXPORT(update_adaptive_row);
+HWY_EXPORT(texture_row);
 HWY_EXPORT(split_to_yuv);
 
 namespace {
@@ -375,11 +433,10 @@ const ParameterFields<AdaptiveParameters>& adaptive_fields() {
                                       .help = "bits of 16 in which the texture of a calm background may differ",
                                       .maximum = 16}),
         parameter_field(&P::shadows, {.name = "shadows", .help = "count shadows as background"}),
-        parameter_field(
-            &P::keep,
-            {.name = "keep",
-             .help = "number of frames after which an object that has stopped becomes background; 0: never",
-             .maximum = most_keep_frames}),
+        parameter_field(&P::keep,
+                        {.name = "keep",
+                         .help = "number of frames after which an object that has stopped becomes background; 0: never",
+                         .maximum = most_keep_frames}),
     };
     return fields;
 }
@@ -401,7 +458,7 @@ AdaptiveBackground::AdaptiveBackground(const AdaptiveParameters& parameters, con
       layout_(shape_),
       executor_(&executor),
       model_(static_cast<std::size_t>(layout_.bytes()), executor),
-      planes_(static_cast<std::size_t>(shape_.channels * plane_bytes()), executor),
+      planes_(static_cast<std::size_t>(planes() * plane_bytes()), executor),
       foreground_(shape_, executor),
       clean_(shape_, executor),
       near_(shape_, executor),
@@ -422,11 +479,22 @@ std::int64_t AdaptiveBackground::plane_bytes() const {
            shape_.height;
 }
 
+// A GPU computes the texture of the few pixels that need it again, which is faster than another pass.
+int AdaptiveBackground::planes() const { return shape_.channels + (executor_->backend() == Backend::cpu ? 2 : 0); }
+
 AdaptivePicture AdaptiveBackground::picture() const {
-    const auto plane = [&](int channel) { return planes_.data() + channel * plane_bytes() + AdaptivePicture::margin_px; };
-    const bool gray = shape_.channels == 1;
-    return {plane(0),     gray ? nullptr : plane(1), gray ? nullptr : plane(2), plane_bytes() / shape_.height,
-            shape_.width, shape_.height};
+    const auto plane = [&](int channel) {
+        return planes_.data() + channel * plane_bytes() + AdaptivePicture::margin_px;
+    };
+    const bool gray = shape_.channels == 1, has_texture = planes() > shape_.channels;
+    return {.luma = plane(0),
+            .u = gray ? nullptr : plane(1),
+            .v = gray ? nullptr : plane(2),
+            .near_texture = has_texture ? plane(shape_.channels) : nullptr,
+            .far_texture = has_texture ? plane(shape_.channels + 1) : nullptr,
+            .stride = plane_bytes() / shape_.height,
+            .width = shape_.width,
+            .height = shape_.height};
 }
 
 AdaptiveMasks AdaptiveBackground::masks(const std::uint32_t* foreground) const {
@@ -444,18 +512,32 @@ void AdaptiveBackground::run(HostView<const std::uint8_t> frames, HostBitMaskVie
     const auto row_of = [&](const std::uint8_t* plane, int y) {
         return const_cast<std::uint8_t*>(plane) + y * image.stride;
     };
+    const auto extend = [&](std::uint8_t* row) {
+        std::fill_n(row - AdaptivePicture::margin_px, AdaptivePicture::margin_px, row[0]);
+        std::fill(row + shape_.width, row - AdaptivePicture::margin_px + image.stride, row[shape_.width - 1]);
+    };
     for (int frame = 0; frame < frames.shape().frames; ++frame, ++seen) {
         executor_->pool().for_chunks(shape_.height, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
             for (auto y = static_cast<int>(begin); y < end; ++y) {
                 auto* luma = row_of(image.luma, y);
-                if (shape_.channels == 3)
-                    HWY_DYNAMIC_DISPATCH(split_to_yuv)
-                    (frames.row(frame, y), shape_.width, luma, row_of(image.u, y), row_of(image.v, y));
-                else
-                    std::copy_n(frames.row(frame, y), shape_.width, luma);
-                std::fill_n(luma - AdaptivePicture::margin_px, AdaptivePicture::margin_px, luma[0]);
-                std::fill(luma + shape_.width, luma - AdaptivePicture::margin_px + image.stride,
-                          luma[shape_.width - 1]);
+                if (shape_.channels == 3) HWY_DYNAMIC_DISPATCH(split_to_yuv)
+                (frames.row(frame, y), shape_.width, luma, row_of(image.u, y), row_of(image.v, y));
+                else std::copy_n(frames.row(frame, y), shape_.width, luma);
+                extend(luma);
+                if (shape_.channels == 3) {
+                    extend(row_of(image.u, y));
+                    extend(row_of(image.v, y));
+                }
+            }
+        });
+        executor_->pool().for_chunks(shape_.height, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+            for (auto y = static_cast<int>(begin); y < end; ++y) {
+                const std::uint8_t* luma[5];
+                for (int dy = -2; dy <= 2; ++dy) luma[2 + dy] = image.luma + image.at(0, y + dy);
+                HWY_DYNAMIC_DISPATCH(texture_row)
+                (luma, shape_.width, row_of(image.near_texture, y), row_of(image.far_texture, y));
+                extend(row_of(image.near_texture, y));
+                extend(row_of(image.far_texture, y));
             }
         });
         const auto step = adaptive_step(terms_, seen);

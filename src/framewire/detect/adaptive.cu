@@ -55,9 +55,11 @@ __global__ void __launch_bounds__(threads_per_block)
     const int y = static_cast<int>(block / layout.row_blocks), word = static_cast<int>(block % layout.row_blocks);
     const int x = word * block_px + lane;
     bool moves = false;
-    if (x < picture.width)
-        moves = update_adaptive(terms, adaptive_step(terms, *frames_seen + frame), picture, masks, x, y,
+    if (x < picture.width) {
+        const auto step = adaptive_step(terms, *frames_seen + frame);
+        moves = update_adaptive(terms, step, picture, masks, x, y, adaptive_choice(block, step.frame),
                                 {layout, model + block * layout.block_bytes(), lane});
+    }
     const auto bits = __ballot_sync(~0u, moves);
     const int own_words = word == layout.row_blocks - 1 ? masks.row_words - word : 1;
     if (lane < own_words)
@@ -71,7 +73,9 @@ __global__ void count_kernel(std::uint32_t* frames_seen, std::uint32_t frames) {
 void AdaptiveBackground::run(DeviceView<const std::uint8_t> frames, DeviceBitMaskView<std::uint32_t> foreground) {
     check(frames, foreground);
     const auto image = picture();
-    const auto plane = [&](int channel) { return planes_.data() + channel * plane_bytes() + AdaptivePicture::margin_px; };
+    const auto plane = [&](int channel) {
+        return planes_.data() + channel * plane_bytes() + AdaptivePicture::margin_px;
+    };
     const Planes planes{plane(0), shape_.channels == 3 ? plane(1) : nullptr, shape_.channels == 3 ? plane(2) : nullptr,
                         image.stride, shape_.width};
     const dim3 rows(cuda::blocks(shape_.width, threads_per_block), static_cast<unsigned>(shape_.height));

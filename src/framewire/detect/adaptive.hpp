@@ -70,7 +70,7 @@ struct AdaptiveStep {
     bool tick;             ///< ages grow with this frame
     std::uint32_t dither;  ///< bits added before a shift, so that small changes are kept on average
 
-    // Masks of random bits: an event takes place if all of them are 0. Bits 0, 7, 18 and 25 and up decide on different
+    // Masks of random bits: an event takes place if all of them are 0. Bits 0, 8, 16 and 24 and up decide on different
     // events.
     std::uint32_t learn, spread, retire;
 };
@@ -78,9 +78,13 @@ struct AdaptiveStep {
 /// Returns the numbers of frame `frame`.
 FRAMEWIRE_HOST_DEVICE inline AdaptiveStep adaptive_step(const AdaptiveTerms& terms, std::uint32_t frame) {
     const bool young = frame < adaptive_young_frames;
-    return {frame,           young,          frame % static_cast<std::uint32_t>(terms.tick_frames) == 0,
-            frame * 0x9E3779B9u >> 16,       young ? 1u : 15u,
-            young ? 3u << 7 : 31u << 7,      young ? 7u << 25 : 3u << 25};
+    return {.frame = frame,
+            .young = young,
+            .tick = frame % static_cast<std::uint32_t>(terms.tick_frames) == 0,
+            .dither = frame * 0x9E3779B9u >> 16,
+            .learn = young ? 1u : 15u,
+            .spread = young ? 3u << 8 : 31u << 8,
+            .retire = young ? 7u << 24 : 3u << 24};
 }
 
 /// Returns true if the bits of `mask` are 0 in `random`.
@@ -88,7 +92,32 @@ FRAMEWIRE_HOST_DEVICE inline bool adaptive_event(std::uint32_t random, std::uint
     return (random & mask) == 0;
 }
 /// The random bits that decide whether a pixel in front of a ghost learns.
-inline constexpr std::uint32_t adaptive_ghost_mask = 3u << 18;
+inline constexpr std::uint32_t adaptive_ghost_mask = 3u << 16;
+
+/// The choices that all pixels of a block share in one frame, so that vectors and warps read and write whole arrays:
+/// the samples that are replaced, and the neighbours that are looked at.
+struct AdaptiveChoice {
+    int learn_slot, spread_slot, ghost_slots[2];
+    int spread_dx, spread_dy, ghost_dx, ghost_dy;
+};
+
+/// Draws the choices of a block in one frame.
+FRAMEWIRE_HOST_DEVICE inline AdaptiveChoice adaptive_choice(std::int64_t block, std::uint32_t frame) {
+    // The numbers of blocks count down from the largest, so that they are not those of pixels.
+    const auto random = static_cast<int>(adaptive_random(~static_cast<std::uint32_t>(block), frame + 1) >> 1);
+    // Directions 0 to 7 are those of a 3x3 window without its centre.
+    const int direction = random >> 6 & 7, place = direction < 4 ? direction : direction + 1;
+    const int side = random >> 12 & 3, sign = side % 2 * 2 - 1, ghost_slot = random >> 14 & 7;
+    return {.learn_slot = random & 7,
+            .spread_slot = random >> 3 & 7,
+            .ghost_slots = {ghost_slot, (ghost_slot + 1) % adaptive_samples},
+            .spread_dx = place % 3 - 1,
+            .spread_dy = place / 3 - 1,
+            .ghost_dx = side < 2 ? sign : 0,
+            .ghost_dy = side < 2 ? 0 : sign};
+}
+/// Largest difference in colour between a ghost and the background beside it.
+inline constexpr int most_ghost_difference = 10;
 
 /// The features of a pixel: luma, chroma (BT.601, full range) and texture. A bit of the texture is set if the luma of a
 /// neighbour differs by more than texture_threshold(): the 8 neighbours at a distance of 1, and 8 at a distance of 2
@@ -115,13 +144,14 @@ FRAMEWIRE_HOST_DEVICE inline std::uint8_t adaptive_v(int b, int g, int r) {
     return static_cast<std::uint8_t>(v < 255 ? v : 255);
 }
 
-/// The luma and chroma of one frame, each a plane with rows `stride` bytes apart. Gray frames have no chroma.
+/// The luma, chroma and texture of one frame, each a plane with rows `stride` bytes apart. Gray frames have no chroma.
 struct AdaptivePicture {
     /// Pixels to the left of a row, and at least this many to its right, that vectors of the CPU may read; they
-    /// repeat the row's ends.
+    /// repeat the row's ends in all planes.
     static constexpr int margin_px = 32;
 
-    const std::uint8_t *luma, *u, *v;  ///< first pixels of the first rows
+    const std::uint8_t *luma, *u, *v;                ///< first pixels of the first rows
+    const std::uint8_t *near_texture, *far_texture;  ///< null: computed from luma when needed
     std::int64_t stride;
     int width, height;
 
@@ -148,7 +178,9 @@ struct AdaptivePicture {
                 }
             return static_cast<std::uint8_t>(bits);
         };
-        return {luma[here], texture(1), texture(2), u ? u[here] : std::uint8_t{128}, v ? v[here] : std::uint8_t{128}};
+        return {luma[here], near_texture ? near_texture[here] : texture(1),
+                far_texture ? far_texture[here] : texture(2), u ? u[here] : std::uint8_t{128},
+                v ? v[here] : std::uint8_t{128}};
     }
 };
 
@@ -214,14 +246,13 @@ struct AdaptivePixel {
     FRAMEWIRE_HOST_DEVICE std::uint8_t& age() const { return block[layout.age() + lane]; }
 
     /// Replaces a sample.
-    FRAMEWIRE_HOST_DEVICE void learn(std::uint32_t slot, const AdaptiveFeatures& value) const {
-        const int at = static_cast<int>(slot % adaptive_samples);
-        sample(at, 0) = value.y;
-        sample(at, 1) = value.near_texture;
-        sample(at, 2) = value.far_texture;
+    FRAMEWIRE_HOST_DEVICE void learn(int slot, const AdaptiveFeatures& value) const {
+        sample(slot, 0) = value.y;
+        sample(slot, 1) = value.near_texture;
+        sample(slot, 2) = value.far_texture;
         if (layout.features == 3) return;
-        sample(at, 3) = value.u;
-        sample(at, 4) = value.v;
+        sample(slot, 3) = value.u;
+        sample(slot, 4) = value.v;
     }
 
 private:
@@ -233,10 +264,10 @@ private:
 /// Fills the samples of a pixel from its surroundings in the first frame, and resets its state.
 FRAMEWIRE_HOST_DEVICE inline void begin_adaptive(const AdaptivePixel& pixel, const AdaptivePicture& picture, int x,
                                                  int y) {
-    const auto number = static_cast<std::uint32_t>(y) * static_cast<std::uint32_t>(picture.width) +
-                        static_cast<std::uint32_t>(x);
-    for (std::uint32_t slot = 0; slot < adaptive_samples; ++slot) {
-        const auto random = adaptive_random(number * adaptive_samples + slot, 0);
+    const auto number =
+        static_cast<std::uint32_t>(y) * static_cast<std::uint32_t>(picture.width) + static_cast<std::uint32_t>(x);
+    for (int slot = 0; slot < adaptive_samples; ++slot) {
+        const auto random = adaptive_random(number * adaptive_samples + static_cast<std::uint32_t>(slot), 0);
         const int dx = slot == 0 ? 0 : static_cast<int>(random % 3) - 1;
         const int dy = slot == 0 ? 0 : static_cast<int>(random / 3 % 3) - 1;
         pixel.learn(slot, picture.features(x + dx, y + dy));
@@ -247,7 +278,7 @@ FRAMEWIRE_HOST_DEVICE inline void begin_adaptive(const AdaptivePixel& pixel, con
     pixel.age() = 0;
 }
 
-/// What the samples of a pixel say about its features.
+/// Result of comparing a pixel with its samples.
 struct AdaptiveVerdict {
     bool foreground;
     int distance;  ///< from the nearest of the samples compared, 0 to 255
@@ -323,54 +354,52 @@ FRAMEWIRE_HOST_DEVICE inline void adapt(const AdaptivePixel& pixel, const Adapti
         pixel.age() = static_cast<std::uint8_t>(age + 1);
 }
 
-/// Replaces samples of a pixel, depending on its random bits:
+/// Replaces samples of a pixel, depending on its random bits and the choices of its block:
 /// - by the pixel itself, if it is background, or has been foreground for longer than objects are kept;
 /// - by a neighbour that was background (Barnich and Van Droogenbroeck, ViBe, IEEE TIP 20, 2011);
 /// - by the pixel itself, if it has been foreground for about a second and continues a neighbour that was background:
 ///   an object that leaves uncovers a background without an edge, a "ghost", while one that stops keeps its edge.
 FRAMEWIRE_HOST_DEVICE inline void learn_adaptive(const AdaptiveTerms& terms, const AdaptiveStep& step,
                                                  const AdaptivePicture& picture, const AdaptiveMasks& masks, int x,
-                                                 int y, std::uint32_t random, bool foreground,
-                                                 const AdaptivePixel& pixel, const AdaptiveFeatures& now) {
-    const bool retires = adaptive_event(random, step.retire) &&
-                         (step.young || (terms.keep_ticks > 0 && pixel.age() > terms.keep_ticks));
-    if (foreground ? retires : adaptive_event(random, step.learn)) pixel.learn(random >> 4, now);
+                                                 int y, const AdaptiveChoice& choice, std::uint32_t random,
+                                                 bool foreground, const AdaptivePixel& pixel,
+                                                 const AdaptiveFeatures& now) {
+    const bool retires =
+        adaptive_event(random, step.retire) && (step.young || (terms.keep_ticks > 0 && pixel.age() > terms.keep_ticks));
+    if (foreground ? retires : adaptive_event(random, step.learn)) pixel.learn(choice.learn_slot, now);
 
     const auto inside_x = [&](int at) { return at < 0 ? 0 : at < picture.width ? at : picture.width - 1; };
     const auto inside_y = [&](int at) { return at < 0 ? 0 : at < picture.height ? at : picture.height - 1; };
     if (adaptive_event(random, step.spread)) {
-        // Directions 0 to 7 are those of a 3x3 window without its centre.
-        const int direction = static_cast<int>(random >> 12 & 7), place = direction < 4 ? direction : direction + 1;
-        const int from_x = inside_x(x + place % 3 - 1), from_y = inside_y(y + place / 3 - 1);
-        if (!masks.bit(masks.foreground, from_x, from_y)) pixel.learn(random >> 15, picture.features(from_x, from_y));
+        const int from_x = inside_x(x + choice.spread_dx), from_y = inside_y(y + choice.spread_dy);
+        if (!masks.bit(masks.foreground, from_x, from_y))
+            pixel.learn(choice.spread_slot, picture.features(from_x, from_y));
     }
     if (foreground && pixel.age() > terms.ghost_ticks && adaptive_event(random, adaptive_ghost_mask)) {
-        const int direction = static_cast<int>(random >> 20 & 3), sign = direction % 2 * 2 - 1;
-        const int from_x = inside_x(direction < 2 ? x + sign : x), from_y = inside_y(direction < 2 ? y : y + sign);
+        const int from_x = inside_x(x + choice.ghost_dx), from_y = inside_y(y + choice.ghost_dy);
         if (masks.bit(masks.foreground, from_x, from_y) || masks.bit(masks.clean, from_x, from_y)) return;
         const auto difference = [](int a, int b) { return a < b ? b - a : a - b; };
         const auto there = picture.at(from_x, from_y);
         const int colour = difference(now.y, picture.luma[there]) +
                            (picture.u ? difference(now.u, picture.u[there]) + difference(now.v, picture.v[there]) : 0);
-        if (colour > 10) return;
-        pixel.learn(random >> 22, now);
-        pixel.learn((random >> 22) + 1, now);
+        if (colour > most_ghost_difference) return;
+        for (const int slot : choice.ghost_slots) pixel.learn(slot, now);
     }
 }
 
 /// Classifies a pixel and updates its model. Returns true if it is foreground.
 FRAMEWIRE_HOST_DEVICE inline bool update_adaptive(const AdaptiveTerms& terms, const AdaptiveStep& step,
                                                   const AdaptivePicture& picture, const AdaptiveMasks& masks, int x,
-                                                  int y, const AdaptivePixel& pixel) {
+                                                  int y, const AdaptiveChoice& choice, const AdaptivePixel& pixel) {
     if (step.frame == 0) begin_adaptive(pixel, picture, x, y);
     const auto now = picture.features(x, y);
     const auto verdict = compare_adaptive(terms, pixel, now);
     adapt(pixel, step, verdict, masks.bit(masks.foreground, x, y), masks.bit(masks.clean, x, y),
           masks.bit(masks.near, x, y));
-    const auto number = static_cast<std::uint32_t>(y) * static_cast<std::uint32_t>(picture.width) +
-                        static_cast<std::uint32_t>(x);
-    learn_adaptive(terms, step, picture, masks, x, y, adaptive_random(number, step.frame + 1), verdict.foreground,
-                   pixel, now);
+    const auto number =
+        static_cast<std::uint32_t>(y) * static_cast<std::uint32_t>(picture.width) + static_cast<std::uint32_t>(x);
+    learn_adaptive(terms, step, picture, masks, x, y, choice, adaptive_random(number, step.frame + 1),
+                   verdict.foreground, pixel, now);
     return verdict.foreground;
 }
 
@@ -419,6 +448,7 @@ private:
         dilation_.run(std::as_const(clean_).view<space>(), near_.view<space>());
     }
     AdaptivePicture picture() const;
+    int planes() const;
     AdaptiveMasks masks(const std::uint32_t* foreground) const;
     std::int64_t plane_bytes() const;
 
@@ -427,7 +457,7 @@ private:
     AdaptiveLayout layout_;
     Executor* executor_;
     BackendBuffer model_;
-    BackendBuffer planes_;  // luma and chroma of the frame in progress
+    BackendBuffer planes_;  // luma, chroma and, on the CPU, texture of the frame in progress
     BackendMask foreground_, clean_, near_;
     MaskMedian median_;
     MaskMorphology dilation_;

@@ -47,9 +47,14 @@ private:
                 v[at] = adaptive_v(pixel[0], pixel[1], pixel[2]);
             }
         const bool gray = shape_.channels == 1;
-        const AdaptivePicture picture{
-            luma.data(), gray ? nullptr : u.data(), gray ? nullptr : v.data(), shape_.width, shape_.width,
-            shape_.height};
+        const AdaptivePicture picture{luma.data(),
+                                      gray ? nullptr : u.data(),
+                                      gray ? nullptr : v.data(),
+                                      nullptr,
+                                      nullptr,
+                                      shape_.width,
+                                      shape_.width,
+                                      shape_.height};
         const AdaptiveMasks masks{foreground_.view().data(), clean_.view().data(), near_.view().data(),
                                   foreground_.view().row_words()};
         const auto step = adaptive_step(terms_, seen_++);
@@ -57,8 +62,9 @@ private:
             for (int x = 0; x < shape_.width; ++x) {
                 const auto block = std::int64_t{y} * layout_.row_blocks + x / AdaptiveLayout::block_px;
                 auto* bytes = reinterpret_cast<std::uint8_t*>(model_.data()) + block * layout_.block_bytes();
-                const bool moves = update_adaptive(terms_, step, picture, masks, x, y,
-                                                   {layout_, bytes, x % AdaptiveLayout::block_px});
+                const bool moves =
+                    update_adaptive(terms_, step, picture, masks, x, y, adaptive_choice(block, step.frame),
+                                    {layout_, bytes, x % AdaptiveLayout::block_px});
                 out.row(0, y)[x] = moves ? 255 : 0;
             }
         HostImage clean(shape_.with_channels(1)), near(shape_.with_channels(1));
@@ -76,8 +82,8 @@ private:
                 int count = 0;
                 for (int dy = -side / 2; dy <= side / 2; ++dy)
                     for (int dx = -side / 2; dx <= side / 2; ++dx)
-                        count += in.row(0, std::clamp(y + dy, 0, shape_.height - 1))[std::clamp(
-                                     x + dx, 0, shape_.width - 1)] != 0;
+                        count += in.row(0, std::clamp(y + dy, 0,
+                                                      shape_.height - 1))[std::clamp(x + dx, 0, shape_.width - 1)] != 0;
                 out.row(0, y)[x] = count >= least ? 255 : 0;
             }
     }

@@ -126,9 +126,13 @@ TEST_P(AdaptiveTest, MatchesTheReference) {
 
 // Covers the change from young to old, ghosts, and objects that are kept and given up.
 TEST_P(AdaptiveTest, MatchesTheReferenceOverManyFrames) {
-    const AdaptiveParameters others[] = {
-        {}, {.shadows = false}, {.keep = 40}, {.keep = 0}, {.threshold = 255, .texture = 16}, {.threshold = 1, .texture = 0},
-        {.keep = 700}};
+    const AdaptiveParameters others[] = {{},
+                                         {.shadows = false},
+                                         {.keep = 40},
+                                         {.keep = 0},
+                                         {.threshold = 255, .texture = 16},
+                                         {.threshold = 1, .texture = 0},
+                                         {.keep = 700}};
     for (const int channels : {3, 1}) {
         const auto frames = scene({frame_count(240), 19, 75, channels});
         for (const auto& parameters : others) {
@@ -186,7 +190,8 @@ kit::GuardedImage stopping_object(const Shape& shape, int gone) {
 
 double share_in_object(HostView<const std::uint8_t> mask, int frame) {
     int count = 0;
-    for (int y = 12; y < 28; ++y) count += static_cast<int>(std::count(mask.row(frame, y) + 32, mask.row(frame, y) + 58, 255));
+    for (int y = 12; y < 28; ++y)
+        count += static_cast<int>(std::count(mask.row(frame, y) + 32, mask.row(frame, y) + 58, 255));
     return count / (16.0 * 26);
 }
 
@@ -255,10 +260,9 @@ TEST(Adaptive, DrawsTheBackground) {
 TEST(Adaptive, RejectsInvalidArguments) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 4, 40, 3};
-    for (const auto& parameters :
-         {AdaptiveParameters{.threshold = 0}, AdaptiveParameters{.threshold = 256}, AdaptiveParameters{.texture = 17},
-          AdaptiveParameters{.texture = -1}, AdaptiveParameters{.keep = -1},
-          AdaptiveParameters{.keep = most_keep_frames + 1}})
+    for (const auto& parameters : {AdaptiveParameters{.threshold = 0}, AdaptiveParameters{.threshold = 256},
+                                   AdaptiveParameters{.texture = 17}, AdaptiveParameters{.texture = -1},
+                                   AdaptiveParameters{.keep = -1}, AdaptiveParameters{.keep = most_keep_frames + 1}})
         EXPECT_THROW(AdaptiveBackground(parameters, shape, executor), Error);
     EXPECT_THROW(AdaptiveBackground({}, {1, 4, 40, 2}, executor), Error);
     AdaptiveBackground background({}, shape, executor);

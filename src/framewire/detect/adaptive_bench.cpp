@@ -1,0 +1,127 @@
+#include "framewire/core/error.hpp"
+#include "framewire/cuda/device.hpp"
+#include "framewire/detect/adaptive.hpp"
+#include "framewire/detect/adaptive_ref.hpp"
+#include "suites.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#if FRAMEWIRE_OPENCV
+#include <opencv2/video/background_segm.hpp>
+#endif
+
+namespace framewire::bench {
+namespace {
+
+constexpr double moving_share = 0.02;
+
+// Returns frames of objects that move in a still scene with sensor noise.
+HostImage scene_frames(int count, int channels) {
+    const auto shape = bench_frame.with_channels(channels);
+    HostImage scene(shape), frames(shape.with_frames(count));
+    fill_scene(scene.view(), 1);
+    for (int frame = 0; frame < count; ++frame)
+        fill_later(scene.view(), frames.view().frames(frame, 1), moving_share, false,
+                   static_cast<std::uint32_t>(frame + 1));
+    return frames;
+}
+
+// Returns the fewest bytes per frame: the image, the mask, two samples read, and the state of each pixel read and
+// written.
+double least_bytes(const Shape& shape) {
+    const AdaptiveLayout layout(shape.with_frames(1));
+    const double pixels = static_cast<double>(layout.blocks) * AdaptiveLayout::block_px;
+    return static_cast<double>(shape.frame_bytes()) + static_cast<double>(bit_mask_bytes(shape.with_frames(1))) +
+           pixels * (adaptive_matches * layout.features + 2 * 6);
+}
+
+void require_same_masks(const HostBitMask& got, const HostBitMask& want, int frames, const std::string& operation) {
+    if (std::memcmp(got.view().data(), want.view().data(), bit_mask_bytes(got.shape().with_frames(frames))) != 0)
+        fail(ErrorCode::internal, "{}: the masks differ from the reference; not timed", operation);
+}
+
+HostBitMask reference_masks(HostView<const std::uint8_t> frames) {
+    HostImage foreground(frames.shape().with_channels(1));
+    AdaptiveReference(adaptive_terms({}), frames.shape()).run(frames, foreground.view());
+    HostBitMask masks(frames.shape());
+    pack_mask(foreground.view(), masks.view());
+    return masks;
+}
+
+void bench_cpu(Session& session, int channels) {
+    constexpr int frame_count = 20, checked_frames = 3;
+    const auto frames = scene_frames(frame_count, channels);
+    const auto shape = frames.shape();
+    const std::string operation = channels == 1 ? "gray" : "BGR";
+    HostBitMask masks(shape);
+    AdaptiveBackground background({}, shape, session.cpu());
+    const auto want = reference_masks(frames.view().frames(0, checked_frames));
+    background.run(frames.view(), masks.view());
+    require_same_masks(masks, want, checked_frames, operation);
+    // Until adaptive_young_frames a model learns more often than later.
+    for (int seen = frame_count; seen < 3 * frame_count; seen += frame_count)
+        background.run(frames.view(), masks.view());
+
+    int turn = 0;
+    std::vector<std::function<void()>> candidates{[&] {
+        background.run(frames.view().frames(turn, 1), masks.view().frames(turn, 1));
+        turn = (turn + 1) % frame_count;
+    }};
+#if FRAMEWIRE_OPENCV
+    cv::setNumThreads(session.threads());
+    const auto peer = cv::createBackgroundSubtractorKNN();
+    cv::Mat peer_mask;
+    int peer_turn = 0;
+    candidates.push_back([&] {
+        auto* const data = const_cast<std::uint8_t*>(frames.view().row(peer_turn, 0));
+        peer->apply(cv::Mat(shape.height, shape.width, CV_8UC(channels), data), peer_mask);
+        peer_turn = (peer_turn + 1) % frame_count;
+    });
+    for (int frame = 0; frame < frame_count; ++frame) candidates[1]();
+#endif
+    const auto timings = session.time_cpu(candidates);
+    const auto to_peer = timings.size() > 1 ? std::optional(timings[1].median_us / timings[0].median_us) : std::nullopt;
+    session.add({"adaptive", operation, "framewire cpu", timings[0], least_bytes(shape), to_peer});
+    if (timings.size() > 1) session.add({"adaptive", operation, "OpenCV KNN", timings[1], 0, {}});
+}
+
+void bench_gpu(Session& session, int channels, int batch) {
+    auto& executor = *session.gpu();
+    const auto frames = scene_frames(batch, channels);
+    const auto shape = frames.shape();
+    const auto operation = fmt::format("{}, batch {}", channels == 1 ? "gray" : "BGR", batch);
+    std::vector<cuda::DeviceImage> device_frames;
+    for (int turn = 0; turn < gpu_rotation; ++turn) {
+        device_frames.emplace_back(shape);
+        cuda::upload(frames.view(), device_frames.back().view(), executor.stream());
+    }
+    DeviceBitMask device_masks(shape);
+    AdaptiveBackground background({}, shape, executor), on_cpu({}, shape, session.cpu());
+    const auto queue = [&](int turn) {
+        if constexpr (cuda::compiled)
+            background.run(device_frames[static_cast<std::size_t>(turn)].view(), device_masks.view());
+    };
+    HostBitMask masks(shape), want(shape);
+    queue(0);
+    on_cpu.run(frames.view(), want.view());
+    cuda::download(device_masks.view().data(), masks.view().data(), bit_mask_bytes(shape), executor.stream());
+    executor.stream().synchronize();
+    require_same_masks(masks, want, batch, operation);
+    for (int seen = batch; seen < static_cast<int>(adaptive_young_frames); seen += batch) queue(0);
+    session.add({"adaptive", operation, "framewire cuda", session.time_gpu(queue, batch), least_bytes(shape), {}});
+}
+
+void bench_adaptive(Session& session) {
+    for (const int channels : {3, 1}) {
+        bench_cpu(session, channels);
+        if (session.gpu())
+            for (const int batch : {gpu_batch, 1}) bench_gpu(session, channels, batch);
+    }
+}
+
+const SuiteEntry adaptive_suite{"operations", "adaptive", bench_adaptive};
+
+}  // namespace
+}  // namespace framewire::bench
