@@ -5,6 +5,7 @@
 #include "framewire/cuda/executor.hpp"
 #include "framewire/detect/masks.hpp"
 
+#include <bit>
 #include <cstdint>
 #include <utility>
 
@@ -166,21 +167,29 @@ struct AdaptivePicture {
         x = x < 0 ? 0 : x < width ? x : width - 1;
         y = y < 0 ? 0 : y < height ? y : height - 1;
         const auto here = at(x, y);
-        const int centre = luma[here], threshold = texture_threshold(centre);
-        const auto texture = [&](int distance) {
-            int bits = 0, bit = 1;
-            for (int dy = -1; dy <= 1; ++dy)
-                for (int dx = -1; dx <= 1; ++dx) {
-                    if (dx == 0 && dy == 0) continue;
-                    const int difference = luma[at(x + dx * distance, y + dy * distance)] - centre;
-                    if ((difference < 0 ? -difference : difference) > threshold) bits |= bit;
-                    bit *= 2;
-                }
-            return static_cast<std::uint8_t>(bits);
-        };
-        return {luma[here], near_texture ? near_texture[here] : texture(1),
-                far_texture ? far_texture[here] : texture(2), u ? u[here] : std::uint8_t{128},
+        return {luma[here], near_texture ? near_texture[here] : texture<1>(x, y),
+                far_texture ? far_texture[here] : texture<2>(x, y), u ? u[here] : std::uint8_t{128},
                 v ? v[here] : std::uint8_t{128}};
+    }
+
+private:
+    // Returns the texture at a distance from a pixel.
+    template <int distance>
+    FRAMEWIRE_HOST_DEVICE std::uint8_t texture(int x, int y) const {
+        const int centre = luma[at(x, y)], threshold = texture_threshold(centre);
+        const int left = x < distance ? 0 : x - distance, right = x + distance < width ? x + distance : width - 1;
+        const int columns[3] = {left, x, right};
+        int bits = 0, bit = 1;
+        for (int dy = -1; dy <= 1; ++dy) {
+            const auto* row = luma + at(0, y + dy * distance);
+            for (int dx = -1; dx <= 1; ++dx) {
+                if (dx == 0 && dy == 0) continue;
+                const int difference = row[columns[dx + 1]] - centre;
+                if ((difference < 0 ? -difference : difference) > threshold) bits |= bit;
+                bit *= 2;
+            }
+        }
+        return static_cast<std::uint8_t>(bits);
     }
 };
 
@@ -285,10 +294,12 @@ struct AdaptiveVerdict {
 };
 
 /// Returns the number of bits that are set.
-FRAMEWIRE_HOST_DEVICE constexpr int set_bits(unsigned bits) {
-    int count = 0;
-    for (; bits != 0; bits &= bits - 1) ++count;
-    return count;
+FRAMEWIRE_HOST_DEVICE inline int set_bits(unsigned bits) {
+#ifdef __CUDA_ARCH__
+    return __popc(bits);
+#else
+    return std::popcount(bits);
+#endif
 }
 
 /// Compares a pixel with its samples, in order, until adaptive_matches of them match. A sample matches if neither the
@@ -307,8 +318,9 @@ FRAMEWIRE_HOST_DEVICE inline AdaptiveVerdict compare_adaptive(const AdaptiveTerm
         if (pixel.layout.features == 5)
             chroma = limited(difference(now.u, pixel.sample(slot, 3)) + difference(now.v, pixel.sample(slot, 4)));
         const int colour = limited(difference(now.y, y) + chroma - (chroma >> 2));
-        const int texture = set_bits(static_cast<unsigned>(now.near_texture ^ pixel.sample(slot, 1))) +
-                            set_bits(static_cast<unsigned>(now.far_texture ^ pixel.sample(slot, 2)));
+        const auto near_bits = static_cast<unsigned>(now.near_texture ^ pixel.sample(slot, 1));
+        const auto far_bits = static_cast<unsigned>(now.far_texture ^ pixel.sample(slot, 2));
+        const int texture = set_bits(near_bits << 8 | far_bits);
         const bool alike = colour <= colour_limit && texture <= texture_limit;
         const bool shadow = terms.shadows && now.y < y && now.y >= (y >> 2) + (y >> 3) + (y >> 5) && y > 40 &&
                             chroma <= 12 && texture <= 4;
