@@ -1,6 +1,7 @@
 #include "framewire/filters/binarize.hpp"
 #include "framewire/core/parameter_fields.hpp"
 #include "framewire/core/simd.hpp"
+#include "framewire/filters/document.hpp"
 #include "framewire/filters/gray.hpp"
 #include "framewire/filters/gray_input.hpp"
 
@@ -664,14 +665,14 @@ const ParameterFields<BinarizeSettings>& binarize_fields() {
             {.name = "method",
              .help = "two-max: mean of the two most frequent values, clamped to 50..200; otsu: as in OpenCV; "
                      "two-peaks: the valley of the smoothed histogram; document: for ink on uneven paper, otsu after "
-                     "dividing by the paper's brightness, and white if nothing stands out from the paper's noise; "
-                     "sauvola: local, for documents; fixed: the value of level"}),
+                     "dividing by the paper's brightness, without specks, and white if nothing stands out from the "
+                     "paper's noise; sauvola: local, for documents; fixed: the value of level"}),
         parameter_field<S>([](auto& all) -> auto& { return all.binarize.level; },
                            {.name = "level", .help = "threshold for method=fixed", .maximum = 255}),
         parameter_field<S>([](auto& all) -> auto& { return all.sauvola.window; },
                            {.name = "window",
                             .help = "side of the square around each pixel for method=document (up to 63) and "
-                                    "method=sauvola; should be wider than a stroke",
+                                    "method=sauvola; should be wider than two strokes",
                             .minimum = 3,
                             .maximum = max_sauvola_window,
                             .odd_only = true}),
@@ -789,76 +790,6 @@ FilterInfo binarize_info() {
                                .needs_gray = GrayMethod::weighted};
         },
     };
-}
-
-}  // namespace framewire
-
-// Steps of Document: three other filters and divide(). The comment of class Document explains the method.
-
-namespace framewire {
-namespace {
-
-// Returns the shape of the gray image. Throws Error{usage} on a window that is not allowed.
-Shape checked_document(const DocumentParameters& parameters, const Shape& shape) {
-    if (parameters.window % 2 == 0 || parameters.window < 3 || parameters.window > max_document_window)
-        fail(ErrorCode::usage, "the window for method=document is {}; allowed: odd numbers from 3 to {}",
-             parameters.window, max_document_window);
-    return shape.with_channels(1);
-}
-
-}  // namespace
-
-// The close and the mean work on one channel. The division writes as many channels as the image has, so that the final
-// threshold needs no conversion.
-Document::Document(DocumentParameters parameters, const Shape& shape, Executor& executor)
-    : shape_(shape),
-      executor_(&executor),
-      close_({.operation = MorphologyOperation::close, .size = parameters.window, .shape = ElementShape::rect},
-             checked_document(parameters, shape), executor),
-      mean_({.size = parameters.window}, shape.with_channels(1), executor),
-      binarize_({.method = ThresholdMethod::ink}, shape, executor),
-      closed_(shape.with_channels(1), executor),
-      paper_(shape.with_channels(1), executor),
-      left_(shape, executor) {
-    if (shape.channels == 1) return;
-    gray_.emplace(GrayParameters{.channels = 1}, shape, executor);
-    gray_image_ = BackendImage(shape.with_channels(1), executor);
-}
-
-// Runs the steps on either backend, which also holds the intermediate images.
-template <MemorySpace space>
-void Document::run_steps(const FilterImages<space>& images) {
-    validate(images.in, shape_, "binarize's image");
-    auto gray = images.in;
-    if (gray_) {
-        gray_->run(FilterImages<space>{images.in, {}, gray_image_.view<space>()});
-        gray = std::as_const(gray_image_).view<space>();
-    }
-    close_.run(FilterImages<space>{gray, {}, closed_.view<space>()});
-    mean_.run(FilterImages<space>{std::as_const(closed_).view<space>(), {}, paper_.view<space>()});
-    divide(gray, std::as_const(paper_).view<space>(), left_.view<space>());
-    binarize_.run(FilterImages<space>{std::as_const(left_).view<space>(), {}, images.out});
-}
-
-void Document::run(const FilterImages<MemorySpace::host>& images) { run_steps(images); }
-
-void Document::run(const FilterImages<MemorySpace::device>& images) {
-    if constexpr (cuda::compiled) run_steps(images);
-}
-
-// Divides pixel by pixel on the CPU's threads, which takes little time compared with the close and the mean.
-void Document::divide(HostView<const std::uint8_t> gray, HostView<const std::uint8_t> paper,
-                      HostView<std::uint8_t> left) const {
-    constexpr std::int64_t rows_at_once = 16;
-    executor_->pool().for_chunks(shape_.rows(), rows_at_once, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-        for (std::int64_t row = begin; row < end; ++row) {
-            const auto frame = static_cast<int>(row / shape_.height), y = static_cast<int>(row % shape_.height);
-            const auto *ink = gray.row(frame, y), *light = paper.row(frame, y);
-            auto* out = left.row(frame, y);
-            for (int x = 0; x < shape_.width; ++x, out += shape_.channels)
-                std::fill_n(out, shape_.channels, light_left(ink[x], light[x]));
-        }
-    });
 }
 
 }  // namespace framewire

@@ -6,8 +6,6 @@
 #include "framewire/filters/filter.hpp"
 #include "framewire/filters/gray.hpp"
 #include "framewire/filters/gray_input.hpp"
-#include "framewire/filters/mean.hpp"
-#include "framewire/filters/morphology.hpp"
 
 #include <array>
 #include <cfloat>
@@ -48,12 +46,13 @@ std::uint8_t two_peaks_threshold(const Histogram& histogram);
 
 /// Returns the threshold that separates ink from paper in an image divided by its illumination. `otsu` is the Otsu
 /// threshold of `counts`. On a blank page Otsu's method splits the paper's noise in two, so its threshold is used only
-/// if it lies clearly below the pixels above it: below their median by at least twice their interquartile range, and by
-/// at least 24. Otherwise the threshold is six interquartile ranges (about 4.5 standard deviations of Gaussian noise
-/// that Otsu has halved), and at least 24, below the median. The range is the larger of q3 - q1 and 2 (median - q1),
-/// because bright paper is clipped at 255.
+/// if it lies clearly below the pixels above it: below their median by at least 1.5 times their interquartile range,
+/// and by at least 8. On noisy blank pages the distance is at most 1.2 ranges, on pages with ink at least 2. Otherwise
+/// the threshold is six interquartile ranges (about 4.5 standard deviations of Gaussian noise that Otsu has halved),
+/// and at least 24, below the median. The range is the larger of q3 - q1 and 2 (median - q1), because bright paper is
+/// clipped at 255.
 FRAMEWIRE_HOST_DEVICE inline int ink_threshold(const std::uint32_t* counts, int otsu) {
-    constexpr int least_contrast = 24, kept_ranges = 2, noise_ranges = 6;
+    constexpr int least_contrast = 8, least_from_noise = 24, noise_ranges = 6;
     std::uint64_t pixels = 0;
     for (int bin = otsu + 1; bin < 256; ++bin) pixels += counts[bin];
     if (pixels == 0) return otsu;
@@ -65,11 +64,9 @@ FRAMEWIRE_HOST_DEVICE inline int ink_threshold(const std::uint32_t* counts, int 
     }
     const int median = quartiles[1], lower = 2 * (median - quartiles[0]), both = quartiles[2] - quartiles[0];
     const int range = lower > both ? lower : both;
-    const auto below_median = [&](int ranges) {
-        return median - (ranges * range > least_contrast ? ranges * range : least_contrast);
-    };
-    if (otsu <= below_median(kept_ranges)) return otsu;
-    const int threshold = below_median(noise_ranges);
+    const int contrast = median - otsu, from_noise = noise_ranges * range;
+    if (contrast >= least_contrast && 2 * contrast >= 3 * range) return otsu;
+    const int threshold = median - (from_noise > least_from_noise ? from_noise : least_from_noise);
     return threshold > 0 ? threshold : 0;
 }
 
@@ -238,68 +235,6 @@ private:
 
 /// Returns the registry entry of `binarize`, including the methods `document` and `sauvola`.
 FilterInfo binarize_info();
-
-/// Parameters of Document.
-struct DocumentParameters {
-    int window = 25;  ///< odd, 3..max_document_window; wider than a stroke of the writing
-};
-
-/// Largest window of Document.
-inline constexpr int max_document_window = max_element_px;
-
-/// Converts images of ink on uneven paper to black and white, in four steps:
-///   gray -> close by a square of `window` -> mean over `window` = the paper's light
-///   gray / paper = remaining share of the paper's light, then ink_threshold() on its histogram
-/// The close removes everything that is darker and narrower than the window, so only paper remains. A blank page
-/// becomes white.
-///
-/// `in` and `out`: any strides and alignment, no overlap; as many channels as the image. One run at a time per plan.
-class Document {
-public:
-    /// Throws Error{usage} on a shape or window that is not allowed.
-    Document(DocumentParameters parameters, const Shape& shape, Executor& executor);
-
-    /// Returns the shape of the result, which is that of the image.
-    Shape output_shape() const { return shape_; }
-
-    /// Runs on the executor's threads and returns when done.
-    void run(const FilterImages<MemorySpace::host>& images);
-    /// Queues the filter on the executor's stream.
-    void run(const FilterImages<MemorySpace::device>& images);
-
-    /// Returns the `threshold` of each frame of the last run, as a share of the paper's light in 255ths.
-    std::vector<FilterFigure> figures() const { return binarize_.figures(); }
-
-private:
-    /// Runs all steps in one memory space.
-    template <MemorySpace space>
-    void run_steps(const FilterImages<space>& images);
-    /// Writes light_left() of each pixel to every channel of `left`.
-    void divide(HostView<const std::uint8_t> gray, HostView<const std::uint8_t> paper,
-                HostView<std::uint8_t> left) const;
-    void divide(DeviceView<const std::uint8_t> gray, DeviceView<const std::uint8_t> paper,
-                DeviceView<std::uint8_t> left) const;
-
-    Shape shape_;
-    Executor* executor_;
-    std::optional<Gray> gray_;  // for BGR images
-    Morphology close_;
-    Mean mean_;
-    Binarize binarize_;
-    BackendImage gray_image_, closed_, paper_, left_;  // results of the steps; gray_image_ only for BGR images
-};
-
-/// Smallest value that an image is divided by, even if the paper is darker: a smaller divisor would turn a camera's
-/// noise in the dark into ink.
-inline constexpr unsigned least_paper_light = 64;
-
-/// Returns the remaining share of the paper's light in 255ths, rounded to nearest, halves up: gray / paper, or for dark
-/// paper 1 - (paper - gray) / least_paper_light. At most 255.
-FRAMEWIRE_HOST_DEVICE constexpr std::uint8_t light_left(std::uint8_t gray, std::uint8_t paper) {
-    if (gray >= paper) return 255;
-    const unsigned light = paper > least_paper_light ? paper : least_paper_light;
-    return static_cast<std::uint8_t>((255u * (light - paper + gray) + light / 2u) / light);
-}
 
 /// Parameters of Sauvola.
 struct SauvolaParameters {

@@ -1,5 +1,7 @@
 #include "framewire/filters/binarize.hpp"
 #include "framewire/filters/binarize_ref.hpp"
+#include "framewire/filters/document.hpp"
+#include "framewire/filters/document_ref.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>
@@ -91,6 +93,49 @@ void bench_sauvola_cpu(Session& session, int window) {
     session.add({"binarize", operation, "framewire cpu", session.time_cpu({run})[0], fewest_bytes(1, 1), {}});
 }
 
+// The peer takes the same kind of steps with OpenCV's functions, at full size. Its result differs.
+void bench_document_cpu(Session& session, int channels) {
+    const auto shape = bench_frame.with_frames(cpu_frames).with_channels(channels);
+    HostImage in(shape), out(shape), want(shape);
+    fill_scene(in.view(), 1);
+    document_reference({}, in.view(), want.view());
+    Document document({}, shape.with_frames(1), session.cpu());
+    int turn = 0;
+    const auto run = [&] {
+        document.run(FilterImages<MemorySpace::host>{in.view().frames(turn, 1), {}, out.view().frames(turn, 1)});
+        turn = (turn + 1) % cpu_frames;
+    };
+    for (int frame = 0; frame < cpu_frames; ++frame) run();
+    const auto operation = fmt::format("document, {} channel{}", channels, channels == 1 ? "" : "s");
+    Session::require_equal(out.view(), want.view(), operation);
+    std::vector<std::function<void()>> candidates{run};
+#if FRAMEWIRE_OPENCV
+    cv::setNumThreads(session.threads());
+    const auto square = cv::getStructuringElement(cv::MORPH_RECT, {15, 15});
+    int peer_turn = 0;
+    cv::Mat gray, closed, paper, left, white;
+    const auto peer = [&] {
+        const auto type = channels == 1 ? CV_8UC1 : CV_8UC3;
+        const cv::Mat from(shape.height, shape.width, type, in.view().row(peer_turn, 0));
+        if (channels == 1)
+            gray = from;
+        else
+            cv::cvtColor(from, gray, cv::COLOR_BGR2GRAY);
+        cv::morphologyEx(gray, closed, cv::MORPH_CLOSE, square);
+        cv::medianBlur(closed, paper, 21);
+        cv::divide(gray, paper, left, 255);
+        cv::threshold(left, white, 0, 255, cv::THRESH_OTSU);
+        cv::medianBlur(white, white, 3);
+        peer_turn = (peer_turn + 1) % cpu_frames;
+    };
+    candidates.push_back(peer);
+#endif
+    const auto timings = session.time_cpu(candidates);
+    const auto to_peer = timings.size() > 1 ? std::optional(timings[1].median_us / timings[0].median_us) : std::nullopt;
+    session.add({"binarize", operation, "framewire cpu", timings[0], fewest_bytes(channels, 2), to_peer});
+    if (timings.size() > 1) session.add({"binarize", operation, "OpenCV", timings[1], fewest_bytes(channels, 2), {}});
+}
+
 // Measures `plan` on batches of `in`'s shape and checks the results against `want`.
 template <class Plan>
 void bench_gpu(Session& session, Plan& plan, HostView<const std::uint8_t> in, HostView<const std::uint8_t> want,
@@ -136,6 +181,10 @@ void bench_gpu(Session& session, int channels) {
     binarize_reference([](const Histogram&) { return 128; }, in.view(), want.view());
     Binarize fixed({.method = {}}, shape, *session.gpu());
     bench_gpu(session, fixed, in.view(), want.view(), 1, fmt::format("fixed, {} channels", channels));
+    document_reference({}, in.view(), want.view());
+    Document document({}, shape, *session.gpu());
+    bench_gpu(session, document, in.view(), want.view(), 2,
+              fmt::format("document, {} channel{}", channels, channels == 1 ? "" : "s"));
     for (const int window : {25, 255}) {
         Sauvola on_cpu({.window = window}, shape, session.cpu());
         on_cpu.run(FilterImages<MemorySpace::host>{in.view(), {}, want.view()});
@@ -149,6 +198,7 @@ void bench_binarize(Session& session) {
     for (const auto method : {ThresholdMethod::two_max, ThresholdMethod::otsu, ThresholdMethod::two_peaks})
         for (const int channels : {1, 3}) bench_cpu(session, method, channels);
     for (const int window : {25, 255}) bench_sauvola_cpu(session, window);
+    for (const int channels : {1, 3}) bench_document_cpu(session, channels);
     if (session.gpu())
         for (const int channels : {1, 3}) bench_gpu(session, channels);
 }
