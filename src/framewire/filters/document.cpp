@@ -205,6 +205,9 @@ constexpr int speck_band_rows = 32;
 constexpr int speck_rows = speck_band_rows + 2 * largest_speck;
 constexpr int speck_scratch_rows = 4 * speck_rows + 1;
 
+// Returns the number of bands of an image.
+int speck_bands(const Shape& shape) { return (shape.height + speck_band_rows - 1) / speck_band_rows; }
+
 // Returns the bytes of a scratch row: margins on both sides, and room for the last vector.
 std::int64_t speck_row_bytes(int width) {
     return (width / speck_margin_px + 1ll) * speck_margin_px + 3 * speck_margin_px;
@@ -226,8 +229,11 @@ Document::Document(DocumentParameters parameters, const Shape& shape, Executor& 
       left_(shape.with_channels(1), executor),
       mask_(shape.with_channels(1), executor) {
     if (executor.backend() == Backend::cpu) {
-        const auto bands = (shape.height + speck_band_rows - 1) / speck_band_rows;
-        const auto bytes = static_cast<std::size_t>(bands * speck_scratch_rows * speck_row_bytes(shape.width));
+        // Two chunks per thread, so that none waits long for another.
+        const int bands = speck_bands(shape), most_chunks = 2 * executor.pool().threads();
+        chunk_bands_ = (bands + most_chunks - 1) / most_chunks;
+        const int chunks = (bands + chunk_bands_ - 1) / chunk_bands_;
+        const auto bytes = static_cast<std::size_t>(chunks * speck_scratch_rows * speck_row_bytes(shape.width));
         speck_scratch_ = HostBuffer(bytes);
         std::memset(speck_scratch_.data(), 255, bytes);
     }
@@ -341,13 +347,16 @@ void Document::drop_specks(HostView<const std::uint8_t> mask, HostView<std::uint
                 HWY_DYNAMIC_DISPATCH(repeat_channels)(result(y), shape_.width, out.row(frame, y));
         }
     };
-    // Each chunk has scratch memory of its own. A frame's bands use it again for the next frame.
+    // Each chunk of bands has scratch memory of its own, which stays in its core's cache from band to band.
     for (int frame = 0; frame < shape_.frames; ++frame)
-        executor_->pool().for_chunks(shape_.height, speck_band_rows,
-                                     [&](std::int64_t band, std::int64_t begin, std::int64_t end) {
-                                         auto* scratch = speck_scratch_.data() + band * speck_scratch_rows * row_bytes;
-                                         drop(frame, scratch, static_cast<int>(begin), static_cast<int>(end));
-                                     });
+        executor_->pool().for_chunks(
+            speck_bands(shape_), chunk_bands_, [&](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
+                auto* scratch = speck_scratch_.data() + chunk * speck_scratch_rows * row_bytes;
+                for (auto band = begin; band < end; ++band) {
+                    const auto first = static_cast<int>(band) * speck_band_rows;
+                    drop(frame, scratch, first, std::min(first + speck_band_rows, shape_.height));
+                }
+            });
 }
 
 }  // namespace framewire

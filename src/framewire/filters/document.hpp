@@ -83,7 +83,8 @@ private:
     Median median_;
     Binarize binarize_;
     BackendImage gray_image_, blocks_, closed_, paper_, left_, mask_;  // results of the steps
-    HostBuffer speck_scratch_;                                         // CPU: scratch rows of each band
+    int chunk_bands_ = 1;                                              // CPU: bands of rows per chunk of drop_specks()
+    HostBuffer speck_scratch_;                                         // CPU: scratch rows of each chunk
 };
 
 /// Smallest value that an image is divided by, even if the paper is darker: a smaller divisor would turn a camera's
