@@ -199,7 +199,8 @@ TEST(Detect, AcceptsTheFirstFrameAsBackgroundImage) {
 }
 
 TEST(Detect, EveryBackgroundModelFindsObjects) {
-    for (const char* background : {"first", "mean:0.05", "mixture", "mixture:history=100:shadows=1"}) {
+    for (const char* background : {"first", "mean:0.05", "mixture", "mixture:history=100:shadows=1", "adaptive",
+                                   "adaptive:threshold=20:keep=0"}) {
         const auto result = detect({"-i", room, "--background", background});
         EXPECT_EQ(result.code, 0) << result.err;
         EXPECT_GT(objects_in(lines_of(result.out)), 20u) << background;

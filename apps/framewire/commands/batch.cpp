@@ -119,7 +119,8 @@ void add_segment_options(Command& group, BatchFlags& flags) {
     group
         .option(
             "--warm-up", [&flags](const std::string& text) { flags.cutting.warm_up_seconds = seconds_of(text); },
-            "length of video before each segment from which a background model (mean, mixture) learns; results differ "
+            "length of video before each segment from which a background model (mean, mixture, adaptive) learns; "
+            "results differ "
             "from those of an unsplit run, less so with a longer warm-up")
         .check(problem)
         .type_name("TIME")

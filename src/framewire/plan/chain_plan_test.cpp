@@ -146,10 +146,14 @@ TEST_P(ChainPlanTest, HidesEverythingUntilThereIsABackground) {
         const char* background;
         int hidden;
     };
-    for (const auto& [background, hidden] : {Case{"first", 1}, Case{"'mean:0.4'", 3}, Case{"mixture", 5}}) {
+    for (const auto& [background, hidden] :
+         {Case{"first", 1}, Case{"'mean:0.4'", 3}, Case{"mixture", 5}, Case{"adaptive", 8}}) {
         // Noise is not blurred if the background allows a choice.
         auto hides = processor(fmt::format("gray,boxes=pixelate=8:background={}{}", background,
-                                           background == std::string_view("mixture") ? "" : ":blur=1")
+                                           classifies_frames(parse_background(
+                                               std::string_view(background) == "'mean:0.4'" ? "mean:0.4" : background))
+                                               ? ""
+                                               : ":blur=1")
                                    .c_str());
         auto all = processor("gray,mosaic=8"), nothing = processor("gray");
         const auto still = noise(frame, 1);

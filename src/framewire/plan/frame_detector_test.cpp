@@ -102,7 +102,8 @@ TEST_P(FrameDetectorTest, PlanesMatchTheirImages) {
     constexpr Shape tall{1, 700, 161, 3};  // several chunks of rows
     const YuvInfo info{yuv_420, {YuvMatrix::bt709, false}, siting_left, 1, tall.height, tall.width};
     for (const BackgroundModel& background :
-         {BackgroundModel(MixtureParameters{}), BackgroundModel(FirstFrame{}), BackgroundModel(RunningMean{0.2})}) {
+         {BackgroundModel(MixtureParameters{}), BackgroundModel(AdaptiveParameters{}), BackgroundModel(FirstFrame{}),
+          BackgroundModel(RunningMean{0.2})}) {
         const DetectorParameters looking{
             .background = background, .blur_px = 3, .threshold = 10, .morphology = MedianWindow{3}, .min_area = 1};
         struct Looked {
