@@ -1,0 +1,65 @@
+#pragma once
+
+#include "framewire/core/view.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace framewire {
+
+template <class Aggregate>
+class ParameterFields;
+
+/// Position of a tracked object in one frame.
+struct Track {
+    std::int64_t id = 0;    ///< positive; not used again until Tracker::reset()
+    double x = 0, y = 0;    ///< left and top edge of the box, in pixels
+    double width = 0;       ///< width of the box, in pixels
+    double height = 0;      ///< height of the box, in pixels
+    double velocity_x = 0;  ///< of the centre, in pixels per second
+    double velocity_y = 0;  ///< of the centre, in pixels per second
+    double age_s = 0;       ///< seconds since the track's first box
+    double unseen_s = 0;    ///< seconds since its last box; 0 if it has one in this frame
+    int object = -1;        ///< index of its component in the frame, or -1 if it has none
+
+    friend bool operator==(const Track&, const Track&) = default;
+};
+
+/// Parameters of Tracker. Times are in seconds, so the same values suit every frame rate.
+struct TrackerParameters {
+    double confirm_s = 0.2;  ///< a track is reported after it has been seen for this time
+    double keep_s = 1.5;     ///< a track without a component ends after this time
+
+    friend bool operator==(const TrackerParameters&, const TrackerParameters&) = default;
+};
+
+/// Returns names, ranges and help of the parameters; `--track confirm=0.2:keep=1.5` uses them.
+const ParameterFields<TrackerParameters>& tracker_fields();
+
+/// Maximum number of components of a frame that a Tracker considers: the largest ones. The assignment takes cubic time.
+inline constexpr int max_tracked_objects = 256;
+
+/// Gives the components of successive frames an identity.
+class Tracker {
+public:
+    /// Allocates everything that update() needs. `width` and `height` are those of the frames, in pixels. Throws
+    /// Error{usage} if a parameter is out of range.
+    Tracker(const TrackerParameters& parameters, int width, int height);
+    ~Tracker();
+    Tracker(Tracker&&) noexcept;
+    Tracker& operator=(Tracker&&) noexcept;
+
+    /// Associates the components of the next frame with tracks. Returns the confirmed tracks in ascending order of
+    /// their ids; valid until the next call. `time_s` is the frame's time.
+    std::span<const Track> update(std::span<const Component> objects, double time_s);
+
+    /// Forgets all tracks. Ids start again from 1.
+    void reset();
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace framewire
