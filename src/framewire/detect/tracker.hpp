@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 namespace framewire {
 
@@ -37,10 +38,18 @@ struct TrackerParameters {
 /// Returns names, ranges and help of the parameters; `--track confirm=0.2:keep=1.5` uses them.
 const ParameterFields<TrackerParameters>& tracker_fields();
 
+/// Parses the parameters as "confirm=0.2:keep=1.5"; an empty text gives the defaults. Throws Error{usage} if a name or
+/// a value is not allowed.
+TrackerParameters parse_tracker(std::string_view text);
+
 /// Maximum number of components of a frame that a Tracker considers: the largest ones. The assignment takes cubic time.
 inline constexpr int max_tracked_objects = 256;
 
-/// Gives the components of successive frames an identity.
+/// Gives the components of successive frames an identity: a Kalman filter per object and optimal assignment (SORT,
+/// Bewley et al. 2016), with a second chance for weak candidates (ByteTrack, Zhang et al. 2022) and a re-update after
+/// an occlusion (OC-SORT, Cao et al. 2023). Parts of one object are joined. Objects whose blobs merge share a
+/// component, and each keeps its own predicted box until they part. Results are equal on every machine. Allocates only
+/// when constructed.
 class Tracker {
 public:
     /// Allocates everything that update() needs. `width` and `height` are those of the frames, in pixels. Throws
