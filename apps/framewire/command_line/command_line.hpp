@@ -29,6 +29,8 @@ public:
     Option& required(bool wanted = true);
     /// Sets the number of values that the option takes.
     Option& expected(int values);
+    /// Makes the value optional: `--name` without a value gives an empty text.
+    Option& optional_value();
 
     // Constraints on the value, which the help shows. Other values are rejected with a message that quotes the text.
     /// Restricts the value to one of `values`, which also become the placeholder.

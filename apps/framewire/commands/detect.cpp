@@ -30,6 +30,7 @@ struct DetectFlags {
     bool no_audio = false;
     EntryFlags entry;
     jobs::DetectStepsOptions steps;
+    double trails = 0;
 
     // Returns the job's options.
     jobs::DetectOptions options(const std::stop_token& stop) const {
@@ -42,7 +43,8 @@ struct DetectFlags {
                 !no_audio,
                 mask,
                 labels,
-                steps};
+                steps,
+                trails};
     }
 };
 
@@ -59,6 +61,8 @@ std::string_view records_ending(RecordFormat format) {
 void detect_many(const Command& command, DetectFlags& flags, const std::stop_token& stop) {
     if (!flags.steps.folder.empty())
         fail(ErrorCode::usage, "--steps works on a single file; it cannot be used with several inputs");
+    if (flags.many.cutting.seconds > 0 && flags.detector.track)
+        fail(ErrorCode::usage, "--track cannot be used with --segment; identities do not continue across segments");
     const auto item = [&](const ItemRequest& request) {
         auto options = flags.options(stop);
         const auto name = request.input.name + std::string(records_ending(options.format));
@@ -108,6 +112,12 @@ void add_detect(CommandLine& program, Action& chosen) {
                                       "write the frames with boxes drawn; accepts the same outputs as run's -o")
                               .type_name("DST");
     add_no_audio(command, flags->no_audio).needs(annotate);
+    command
+        .option("--trails", flags->trails,
+                "with --track, draw where each object was during the last SECONDS into --annotate; 0: do not")
+        .within(0.0, 3600.0)
+        .type_name("SECONDS")
+        .needs(annotate);
     command
         .option("--mask", flags->mask,
                 "write the masks (moving pixels are white); accepts the same outputs as run's -o")

@@ -17,6 +17,14 @@ std::vector<Option> add_detector_options(Command& command, jobs::DetectorSetting
                           .type_name("X,Y,W,H"));
     options.push_back(group.option("--roi-mask", settings.region_path, "detect only where this image is not black")
                           .type_name("IMAGE"));
+    options.push_back(
+        group
+            .option(
+                "--track", [&settings](const std::string& text) { settings.track = text; },
+                "give objects an identity that lasts from frame to frame; confirm=SECONDS (0.2): objects "
+                "seen for less do not count; keep=SECONDS (1.5): objects out of sight keep their identity")
+            .optional_value()
+            .type_name("NAME=VALUE:..."));
     return options;
 }
 

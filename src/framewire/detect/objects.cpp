@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <iterator>
 
@@ -58,20 +59,60 @@ std::span<const Component> DetectedObjects::of_frame(int frame) const {
 namespace framewire {
 namespace {
 
-// Returns the objects of a frame as COCO annotations. Their ids continue from `objects_before`.
-std::string coco_objects(const ObjectRecord& frame, std::int64_t objects_before) {
+// Calls `body(object, track, index)` for every object and each of its tracks; `track` is null if the object has none.
+template <class Body>
+void for_each_listed(std::span<const Component> objects, std::span<const Track> tracks, Body&& body) {
+    for (std::size_t index = 0; index < objects.size(); ++index) {
+        bool any = false;
+        for (const auto& track : tracks) {
+            if (track.object != static_cast<int>(index)) continue;
+            body(objects[index], &track, index);
+            any = true;
+        }
+        if (!any) body(objects[index], nullptr, index);
+    }
+}
+
+// Returns the object with the track's box, rounded to pixels, if there is a track.
+Component with_box(Component object, const Track* track) {
+    if (!track) return object;
+    const auto pixels = [](double value) { return static_cast<std::int32_t>(std::lround(value)); };
+    object.x = pixels(track->x);
+    object.y = pixels(track->y);
+    object.width = std::max(1, pixels(track->x + track->width) - object.x);
+    object.height = std::max(1, pixels(track->y + track->height) - object.y);
+    return object;
+}
+
+std::span<const Track> tracks_of(const ObjectRecord& frame) { return frame.tracks.value_or(std::span<const Track>()); }
+
+// Returns the objects of a frame as COCO annotations. Their ids continue from `objects_before`, which it
+// advances.
+std::string coco_objects(const ObjectRecord& frame, std::int64_t& objects_before) {
     std::string text;
-    for (const auto& object : frame.objects)
+    for_each_listed(frame.objects, tracks_of(frame), [&](const Component& found, const Track* track, std::size_t) {
+        const auto object = with_box(found, track);
+        const auto id = track ? fmt::format(R"(,"track_id":{})", track->id) : std::string();
         fmt::format_to(std::back_inserter(text),
-                       R"({}{{"id":{},"image_id":{},"category_id":1,"bbox":[{},{},{},{}],"area":{},"iscrowd":0}})",
-                       objects_before++ == 0 ? "\n" : ",\n", objects_before, frame.frame, object.x, object.y,
-                       object.width, object.height, object.area);
+                       R"({}{{"id":{},"image_id":{},"category_id":1,"bbox":[{},{},{},{}],"area":{},"iscrowd":0{}}})",
+                       objects_before == 0 ? "\n" : ",\n", objects_before + 1, frame.frame, object.x, object.y,
+                       object.width, object.height, object.area, id);
+        ++objects_before;
+    });
     return text;
 }
 
-// Returns the objects of a frame as lines of the MOT challenge, whose numbers are 1-based.
+// Returns the tracks of a frame, or its objects if they are not tracked, as lines of the MOT challenge, whose numbers
+// are 1-based.
 std::string mot_objects(const ObjectRecord& frame) {
     std::string text;
+    if (frame.tracks) {
+        for (const auto& track : *frame.tracks)
+            if (track.object >= 0)
+                fmt::format_to(std::back_inserter(text), "{},{},{:.2f},{:.2f},{:.2f},{:.2f},1,-1,-1,-1\n",
+                               frame.frame + 1, track.id, track.x + 1, track.y + 1, track.width, track.height);
+        return text;
+    }
     for (const auto& object : frame.objects)
         fmt::format_to(std::back_inserter(text), "{},-1,{},{},{},{},1,-1,-1,-1\n", frame.frame + 1, object.x + 1,
                        object.y + 1, object.width, object.height);
@@ -80,19 +121,23 @@ std::string mot_objects(const ObjectRecord& frame) {
 
 }  // namespace
 
-std::string objects_json(std::span<const Component> objects, std::span<const float> scores) {
+std::string objects_json(std::span<const Component> objects, std::span<const float> scores,
+                         std::span<const Track> tracks) {
     std::string list = "[";
-    for (std::size_t i = 0; i < objects.size(); ++i) {
-        const auto& object = objects[i];
+    for_each_listed(objects, tracks, [&](const Component& found, const Track* track, std::size_t index) {
+        const auto object = with_box(found, track);
         const auto area = static_cast<double>(object.area);
         fmt::format_to(std::back_inserter(list),
-                       R"({}{{"id":{},"box":[{},{},{},{}],"area":{},"centroid":[{:.2f},{:.2f}])", i == 0 ? "" : ",",
-                       object.id, object.x, object.y, object.width, object.height, object.area,
-                       static_cast<double>(object.sum_x) / area, static_cast<double>(object.sum_y) / area);
+                       R"({}{{"id":{},"box":[{},{},{},{}],"area":{},"centroid":[{:.2f},{:.2f}])",
+                       list.size() == 1 ? "" : ",", object.id, object.x, object.y, object.width, object.height,
+                       object.area, static_cast<double>(object.sum_x) / area, static_cast<double>(object.sum_y) / area);
         // Scores exist for detections by a classifier only.
-        if (!scores.empty()) fmt::format_to(std::back_inserter(list), R"(,"score":{:.4f})", scores[i]);
+        if (!scores.empty()) fmt::format_to(std::back_inserter(list), R"(,"score":{:.4f})", scores[index]);
+        if (track)
+            fmt::format_to(std::back_inserter(list), R"(,"track":{},"age":{:.3f},"velocity":[{:.1f},{:.1f}])",
+                           track->id, track->age_s, track->velocity_x, track->velocity_y);
         list += '}';
-    }
+    });
     return list + "]";
 }
 
@@ -101,7 +146,7 @@ std::string to_json_line(const ObjectRecord& frame) {
     if (!frame.source.empty()) line += R"(,"source":)" + json_text(nlohmann::json(frame.source));
     fmt::format_to(std::back_inserter(line), R"(,"time":{:.6f},"width":{},"height":{},"objects":)", frame.time_s,
                    frame.width, frame.height);
-    return line + objects_json(frame.objects, frame.scores) + "}\n";
+    return line + objects_json(frame.objects, frame.scores, tracks_of(frame)) + "}\n";
 }
 
 RecordFormat parse_record_format(std::string_view text) {
@@ -121,9 +166,7 @@ std::string ObjectRecords::add(const ObjectRecord& frame) {
     if (format_ == RecordFormat::mot) return mot_objects(frame);
     // COCO needs the size of every frame, also of those without objects.
     pictures_.push_back({frame.frame, frame.width, frame.height});
-    auto text = coco_objects(frame, objects_);
-    objects_ += static_cast<std::int64_t>(frame.objects.size());
-    return text;
+    return coco_objects(frame, objects_);
 }
 
 std::string ObjectRecords::end() const {

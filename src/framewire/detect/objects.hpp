@@ -4,8 +4,10 @@
 #include "framewire/cuda/backend_buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/detect/components.hpp"
+#include "framewire/detect/tracker.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,6 +60,7 @@ struct ObjectRecord {
     std::span<const Component> objects{};
     std::span<const float> scores{};  ///< one finite score per object, or empty
     std::string_view source{};        ///< JSON lines only: name of the image that the frame comes from; empty if none
+    std::optional<std::span<const Track>> tracks{};  ///< the frame's tracks; empty if objects are not tracked
 };
 
 /// Returns the frame as one line of a JSON lines file, with a newline (wrapped here):
@@ -67,16 +70,21 @@ struct ObjectRecord {
 ///
 /// Centroids are in pixels, with two decimals. Scores follow the centroid as `,"score":1.2345`. The name of a source
 /// follows the frame number as `"source":"name.jpg"`, with U+FFFD for bytes that are not valid UTF-8.
+///
+/// An object with a track has that track's box, rounded to pixels, and ends with
+/// `,"track":7,"age":1.200,"velocity":[31.0,-2.5]`, in seconds and pixels per second. An object that several tracks
+/// share is listed once for each. Tracks without an object in the frame are not listed.
 std::string to_json_line(const ObjectRecord& objects);
 
 /// Returns only the value of "objects" in to_json_line(), with its brackets.
-std::string objects_json(std::span<const Component> objects, std::span<const float> scores = {});
+std::string objects_json(std::span<const Component> objects, std::span<const float> scores = {},
+                         std::span<const Track> tracks = {});
 
 /// File formats of objects.
 enum class RecordFormat {
     jsonl,  ///< one to_json_line() per frame
     coco,   ///< one JSON object for the whole file, in the COCO format for detection
-    mot     ///< detections of the MOT challenge: frame,-1,left,top,width,height,1,-1,-1,-1, 1-based
+    mot     ///< the MOT challenge's frame,id,left,top,width,height,1,-1,-1,-1, 1-based; without tracks the id is -1
 };
 
 /// Parses "jsonl", "coco" or "mot". Throws Error{usage} for any other text.

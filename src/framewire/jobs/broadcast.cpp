@@ -57,6 +57,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
     if (detector) {
         counted.reserve(net::max_objects);
         moved.reserve(net::max_objects);
+        if (options.detector->tracker) tracker.emplace(*options.detector->tracker, shape.width, shape.height);
     }
     set_zones(service::zones_on(options.zones, job.input().info().shape));
 }
@@ -262,7 +263,10 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const B
     in_force->note_sent(frame.requests);
     // The viewers for which the first frame waited must start with that frame, however long encoding and sending take.
     if (first && wait_for_viewers > 0) served.wait_for_first_states(wait_for_viewers, job.stop());
-    if (seen && found.has_objects) seen->seen({time, shape, objects});
+    if (seen && found.has_objects) {
+        const auto tracks = tracker ? tracker->update(objects, time.seconds) : std::span<const Track>();
+        seen->seen({time, shape, objects, tracks});
+    }
     threshold.took(time.seconds, within, stream.counts().delta_frame_bytes - bytes_before, job.statistics());
     job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
 }

@@ -398,6 +398,7 @@ struct BroadcastJob::State {
     // empty if the stream is not refined
     std::optional<BroadcastRefinement> refinement;
     std::unique_ptr<FrameDetector> detector;
+    std::optional<Tracker> tracker;
     service::SeenObjects* seen;
     std::function<void()> persist_settings;
     // reads the encoder's R, so `encoder` is declared before it

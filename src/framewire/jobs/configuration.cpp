@@ -6,6 +6,7 @@
 #include "framewire/core/text.hpp"
 #include "framewire/core/time.hpp"
 #include "framewire/detect/detector.hpp"
+#include "framewire/detect/tracker.hpp"
 #include "framewire/jobs/cameras.hpp"
 #include "framewire/jobs/input/input.hpp"
 #include "framewire/jobs/relay.hpp"
@@ -38,7 +39,7 @@ namespace {
 
 using Kind = DocumentNode::Kind;
 
-constexpr std::string_view listed_zones = "roi", region_picture = "roi-mask";
+constexpr std::string_view listed_zones = "roi", region_picture = "roi-mask", tracking = "track";
 
 // Returns the map's entry with this key; null if there is none.
 const DocumentEntry* entry_of(const DocumentNode& map, std::string_view key) {
@@ -200,11 +201,24 @@ private:
                 take_zones(entry, detector);
             else if (entry.key == region_picture) {
                 if (is_text(entry)) detector.region_path = entry.value.text;
+            } else if (entry.key == tracking) {
+                if (is_text(entry)) take_tracking(entry, detector);
             } else {
                 take_parameter(entry, detector);
             }
         }
         attempt(map.place, [&] { detector_of(detector, ""); });
+    }
+
+    // Applies `track: true`, `track: false` or the tracker's parameters.
+    void take_tracking(const DocumentEntry& entry, DetectorSettings& detector) {
+        const auto& text = entry.value.text;
+        if (text == "false") return detector.track.reset();
+        attempt(entry.value.place, [&] {
+            const std::string values = text == "true" ? "" : text;
+            parse_tracker(values);
+            detector.track = values;
+        });
     }
 
     // Applies one region of interest or a list of them.
@@ -219,7 +233,7 @@ private:
 
     // Applies a parameter of detector_fields().
     void take_parameter(const DocumentEntry& entry, DetectorSettings& detector) {
-        std::vector<std::string_view> known{listed_zones, region_picture};
+        std::vector<std::string_view> known{listed_zones, region_picture, tracking};
         for (const auto& info : detector_fields().infos()) {
             known.push_back(info.name);
             if (info.name != entry.key) continue;
@@ -294,7 +308,8 @@ Configuration read_configuration(const std::string& path, const JobOptions& job)
 
 // A region is given either as rectangles or as a picture.
 DetectorOptions detector_of(const DetectorSettings& settings, std::string_view dashes) {
-    DetectorOptions options{.parameters = detector_parameters(settings.parameters), .region = {}};
+    DetectorOptions options{.parameters = detector_parameters(settings.parameters), .region = {}, .tracker = {}};
+    if (settings.track) options.tracker = parse_tracker(*settings.track);
     if (!settings.zones.empty() && !settings.region_path.empty())
         fail(ErrorCode::usage, "{0}roi and {0}roi-mask cannot be combined", dashes);
     if (!settings.zones.empty()) {

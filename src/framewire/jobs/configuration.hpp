@@ -68,6 +68,8 @@ struct DetectorSettings {
     std::vector<std::string> zones{};
     /// Path of a picture whose non-black pixels define the region; empty: no picture.
     std::string region_path{};
+    /// Parameters for parse_tracker(); without a value, objects are not tracked.
+    std::optional<std::string> track{};
 };
 
 /// Converts the settings. Throws Error{usage} if both zones and a picture are given, and as parse_zone() does. `dashes`
@@ -153,8 +155,8 @@ struct ConfigurationProblem {
 /// A parsed configuration. The YAML document contains the settings of listener_settings(), live_option_settings() and
 /// event_settings(), a map `cameras` with the settings of each camera by name, and an optional map `defaults` with
 /// settings for cameras that do not set them. A camera has `source`, `filters` (a text or a list of texts),
-/// input_settings() and camera_settings(); its `detect` may be a map of the detector's parameters with `roi` and
-/// `roi-mask`.
+/// input_settings() and camera_settings(); its `detect` may be a map of the detector's parameters with `roi`,
+/// `roi-mask` and `track`.
 struct Configuration {
     /// Name of the configuration file, for messages.
     std::string name;

@@ -165,6 +165,7 @@ TEST(Configuration, ReportsErrorsWithTheirPosition) {
     expect_problem(camera + "    max-memory: much\n", "4:17", "such as 500M or 4G");
     expect_problem(camera + "    detect:\n      blurr: 5\n", "5:7", "did you mean 'blur'?");
     expect_problem(camera + "    detect:\n      roi: 1,2\n", "5:7", "zone");
+    expect_problem(camera + "    detect:\n      track: kept=1\n", "5:14", "did you mean 'keep'?");
     expect_problem(camera + "    mode: lossless\n    threshold: 5\n", "2:3",
                    "threshold 5 cannot be combined with mode lossless");
     expect_problem(camera + "listen: nowhere\n", "4:9", "has no port");

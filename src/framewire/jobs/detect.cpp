@@ -2,6 +2,7 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/detect/box_overlay.hpp"
+#include "framewire/detect/track_overlay.hpp"
 #include "framewire/filters/gray.hpp"
 #include "framewire/jobs/input/filtered_input.hpp"
 #include "framewire/jobs/job.hpp"
@@ -64,6 +65,8 @@ struct DetectJob::State {
     std::optional<LabelImager> imager;
     LabelOutput labels;
     std::optional<DetectSteps> steps;
+    std::optional<Tracker> tracker;
+    TrackOverlay overlay;
     ObjectRecords records;
     RecordFile output;
     DetectResult result;
@@ -77,6 +80,7 @@ DetectJob::State::State(const DetectOptions& options)
                 job.film_options(options.input, options.audio)),
       masks(options.mask, job.input().shape().with_channels(1), job.input().rate(), job.sink_options()),
       labels(options.labels, job.input().shape(), job.input().info().frames == 1, job.sink_options().file_options()),
+      overlay(options.trails_seconds),
       records(options.format),
       output(options.output, job.sink_options().file_options()) {
     const auto& shape = job.input().shape();
@@ -84,6 +88,7 @@ DetectJob::State::State(const DetectOptions& options)
     if (detector->takes_planes() && !annotated.wanted() && options.steps.folder.empty())
         job.input().give_unfiltered_pictures();
     if (labels.wanted()) imager.emplace(options.detector.parameters.connectivity, shape, options.job.threads);
+    if (options.detector.tracker) tracker.emplace(*options.detector.tracker, shape.width, shape.height);
     if (!options.steps.folder.empty())
         steps.emplace(options.steps, options.detector, shape, job.input().rate(), options.job.threads,
                       job.sink_options(), job.stop());
@@ -110,7 +115,14 @@ void DetectJob::State::run() {
 void DetectJob::State::send(InputFrame& frame, const FrameTime& time, const FrameObjects& found) {
     const auto objects = found.objects();
     const auto& shape = job.input().shape();
-    output.write(records.add({time.index, time.seconds, shape.width, shape.height, objects}));
+    std::optional<std::span<const Track>> tracks;
+    if (tracker) tracks = tracker->update(objects, time.seconds);
+    output.write(records.add({.frame = time.index,
+                              .time_s = time.seconds,
+                              .width = shape.width,
+                              .height = shape.height,
+                              .objects = objects,
+                              .tracks = tracks}));
     if (masks.wanted()) {
         found.unpack_mask(mask.view());
         masks.write(std::as_const(mask).view(), time);
@@ -119,7 +131,10 @@ void DetectJob::State::send(InputFrame& frame, const FrameTime& time, const Fram
     if (steps) steps->write(frame.result().host(), time);
     if (annotated.wanted()) {
         const auto image = frame.result().host();
-        draw_outlines(objects, {}, image);
+        if (tracks)
+            overlay.draw(*tracks, time.seconds, image);
+        else
+            draw_outlines(objects, {}, image);
         annotated.write(image, time);
     }
     result.objects += std::ssize(objects);
@@ -149,6 +164,8 @@ FileFormat file_format_of(RecordFormat format) {
 }  // namespace
 
 JobFiles files_of(const DetectOptions& options) {
+    if (options.trails_seconds > 0 && (!options.detector.tracker || options.annotate.empty()))
+        fail(ErrorCode::usage, "--trails needs --track and --annotate");
     require_one_standard_output({options.output, options.annotate, options.mask}, "-o, --annotate and --mask");
     auto files = JobFiles()
                      .source(options.input.source)

@@ -4,6 +4,7 @@
 #include "framewire/detect/detector.hpp"
 #include "framewire/detect/masks.hpp"
 #include "framewire/detect/objects.hpp"
+#include "framewire/detect/tracker.hpp"
 #include "framewire/filters/mosaic.hpp"
 #include "framewire/jobs/job.hpp"
 #include "framewire/jobs/options.hpp"
@@ -30,6 +31,8 @@ using DetectorRegion = std::variant<std::monostate, std::vector<Zone>, std::stri
 struct DetectorOptions {
     DetectorParameters parameters{};
     DetectorRegion region{};
+    /// Optional. Gives objects an identity that lasts from frame to frame.
+    std::optional<TrackerParameters> tracker{};
 };
 
 /// Adds the pictures that these options read to `files`.
@@ -64,9 +67,12 @@ struct DetectOptions {
     /// Optional. File or folder for label images, see LabelOutput.
     std::string labels{};
     DetectStepsOptions steps{};
+    /// Seconds of each track's path that `annotate` shows; 0 shows none. Requires a tracker.
+    double trails_seconds = 0;
 };
 
-/// Returns the files that these options read and write. Throws Error{usage} if several outputs are standard output.
+/// Returns the files that these options read and write. Throws Error{usage} if several outputs are standard output, or
+/// if there are trails without a tracker or without `annotate`.
 JobFiles files_of(const DetectOptions& options);
 
 /// Outcome of a DetectJob.

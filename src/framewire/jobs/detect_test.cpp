@@ -43,6 +43,31 @@ TEST_P(Detect, WritesRecordsBoxesAndMasks) {
     EXPECT_EQ(result.description.filters.front().filter, "detect");
 }
 
+TEST_P(Detect, TracksAlikeOnEveryBackend) {
+    std::vector<Bytes> records;
+    for (const bool on_cpu : {false, true}) {
+        auto asked = options("synth:size=320x180:objects=3:seed=5:frames=150");
+        asked.job.replace = true;
+        if (on_cpu) asked.job.backend = BackendChoice::cpu;
+        asked.detector.parameters = {};
+        asked.detector.tracker = TrackerParameters{};
+        asked.trails_seconds = 1;
+        DetectJob(asked).run();
+        records.push_back(read_file(folder_ / "out.jsonl"));
+        records.push_back(read_file(folder_ / "boxes.bgr"));
+    }
+    const std::string text(records[0].begin(), records[0].end());
+    EXPECT_NE(text.find(R"("track":1,"age":)"), text.npos);
+    EXPECT_EQ(records[0], records[2]);
+    EXPECT_EQ(records[1], records[3]);
+}
+
+TEST_P(Detect, TrailsNeedATracker) {
+    auto asked = options(camera());
+    asked.trails_seconds = 1;
+    EXPECT_THROW(DetectJob{asked}, Error);
+}
+
 // Annotated frames need the whole image. Without annotation, the detector reads a file's rows as it needs them.
 TEST_P(Detect, FindsTheSameObjectsWithoutAnnotation) {
     testing::write_video(folder_ / "frames.bgr", {1, height, width, 3}, camera_frames());

@@ -87,6 +87,7 @@ void add_detector(CommandLineText& line, const DetectorOptions& detector) {
         for (const auto& zone : *zones)
             line.option("--roi", fmt::format("{},{},{},{}", zone.x, zone.y, zone.width, zone.height));
     if (const auto* picture = std::get_if<std::string>(&detector.region)) line.option("--roi-mask", *picture);
+    if (detector.tracker) line.option("--track", tracker_fields().text(*detector.tracker));
 }
 
 // Returns an `adjust` filter with the values that are not neutral.

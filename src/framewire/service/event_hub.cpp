@@ -125,9 +125,11 @@ void SeenFrames::seen(const SeenFrame& frame) noexcept {
         auto& slot = frames_[(first_ + count_ - 1) % room];
         try {
             slot.objects.assign(frame.objects.begin(), frame.objects.end());
+            slot.tracks.assign(frame.tracks.begin(), frame.tracks.end());
             // out of memory: report no objects
         } catch (...) {
             slot.objects.clear();
+            slot.tracks.clear();
             ++signal_.left_out;
         }
         slot.time = frame.time;
@@ -162,7 +164,7 @@ void WatchedCamera::take(const SeenFrames::Frame& frame) {
     frame_ = frame.time.index;
     if (motion_.seen(frame.time.captured, !frame.objects.empty())) tell_motion(time);
     if (frame.objects.empty() || may_tell(frame.time.captured))
-        tell_(objects_event(name_, ids_.next(), time, {frame.time, frame.shape, frame.objects}));
+        tell_(objects_event(name_, ids_.next(), time, {frame.time, frame.shape, frame.objects, frame.tracks}));
 }
 
 // Frame times jitter, so a pause starts when the previous one ended, not when a late frame arrives.

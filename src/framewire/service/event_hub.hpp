@@ -76,6 +76,7 @@ public:
         FrameTime time{};
         Shape shape{};
         std::vector<Component> objects{};
+        std::vector<Track> tracks{};
     };
 
     /// `signal` must outlive the queue.

@@ -37,7 +37,7 @@ SharedEvent objects_event(const std::string& camera, const std::string& id, Wall
         fmt::format(
             R"({{"type":"objects","id":"{}","camera":"{}","frame":{},"time":"{}","width":{},"height":{},"objects":{}}})",
             id, camera, frame.time.index, to_utc_text(time), frame.shape.width, frame.shape.height,
-            objects_json(frame.objects))});
+            objects_json(frame.objects, {}, frame.tracks))});
 }
 
 SharedEvent motion_event(const std::string& camera, const std::string& id, WallTime time, bool on, std::int64_t frame) {

@@ -2,6 +2,7 @@
 
 #include "framewire/core/time.hpp"
 #include "framewire/core/view.hpp"
+#include "framewire/detect/tracker.hpp"
 #include "framewire/net/http.hpp"
 
 #include <chrono>
@@ -24,6 +25,8 @@ struct SeenFrame {
     Shape shape{};
     /// Objects at the positions where viewers see them. Valid during the call.
     std::span<const Component> objects{};
+    /// Tracks of these objects; empty if they are not tracked. Valid during the call.
+    std::span<const Track> tracks{};
 };
 
 /// Receiver for the frames that a camera with a detector sends: in order, from one thread at a time. Frames that only
