@@ -54,31 +54,57 @@ void DirectoryWriter::add(int block, std::size_t bytes) {
 
 void DirectoryWriter::finish(int blocks) { pass_over(blocks - next_); }
 
-bool read_directory(std::span<const std::uint8_t> bytes, int blocks, std::vector<CodedBlock>& coded) {
-    coded.clear();
-    std::size_t total = 0;
+namespace {
+
+// Removes the directory of a frame with `blocks` blocks from the front of `bytes` and calls take(block, size) for each
+// coded block. Returns false if the directory is invalid. The input is untrusted.
+template <class Take>
+bool take_directory(std::span<const std::uint8_t>& bytes, int blocks, Take&& take) {
     int block = 0;
-    // First, read the sizes. The contents begin where the directory ends.
     while (block < blocks) {
         const auto number = read_number(bytes);
         if (!number) return false;
         if (*number % 2) {
-            // An odd number skips blocks. The input is untrusted, so check that they are within the frame.
+            // An odd number skips blocks.
             const auto passed = (*number + 1) / 2;
             if (passed > static_cast<std::uint32_t>(blocks - block)) return false;
             block += static_cast<int>(passed);
             continue;
         }
         if (*number == 0) return false;  // a block has at least 4 bytes in every form
-        coded.push_back({block++, {bytes.data(), *number}});
-        total += *number;
+        take(block++, *number);
     }
-    if (total != bytes.size()) return false;
+    return true;
+}
+
+}  // namespace
+
+bool read_directory(std::span<const std::uint8_t> bytes, int blocks, std::vector<CodedBlock>& coded) {
+    coded.clear();
+    std::size_t total = 0;
+    // First, read the sizes. The contents begin where the directory ends.
+    const auto* from = bytes.data();
+    const bool valid = take_directory(bytes, blocks, [&](int block, std::uint32_t size) {
+        coded.push_back({block, {from, size}});
+        total += size;
+    });
+    if (!valid || total != bytes.size()) return false;
     for (auto& [number, of] : coded) {
         of = bytes.first(of.size());
         bytes = bytes.subspan(of.size());
     }
     return true;
+}
+
+bool read_block_sizes(std::span<const std::uint8_t> directory, std::size_t content_bytes, int blocks,
+                      std::vector<BlockSize>& sizes) {
+    sizes.clear();
+    std::size_t total = 0;
+    const bool valid = take_directory(directory, blocks, [&](int block, std::uint32_t size) {
+        sizes.push_back({block, size});
+        total += size;
+    });
+    return valid && directory.empty() && total == content_bytes;
 }
 
 }  // namespace framewire::codec

@@ -51,6 +51,19 @@ private:
 /// `coded` has a capacity of `blocks`.
 bool read_directory(std::span<const std::uint8_t> bytes, int blocks, std::vector<CodedBlock>& coded);
 
+/// A coded block without its bytes.
+struct BlockSize {
+    int block = 0;            ///< number of the block in the frame
+    std::uint32_t bytes = 0;  ///< number of its coded bytes
+
+    friend bool operator==(const BlockSize&, const BlockSize&) = default;
+};
+
+/// Reads a directory without the blocks that follow it, which have `content_bytes` bytes in total, and fills `sizes`.
+/// Returns false in the same cases as read_directory(). Does not allocate if `sizes` has a capacity of `blocks`.
+bool read_block_sizes(std::span<const std::uint8_t> directory, std::size_t content_bytes, int blocks,
+                      std::vector<BlockSize>& sizes);
+
 /// Head of a packed frame: its kind and the threshold of its encoder (format.md, "A frame").
 struct PackedHead {
     /// The kinds of packed frames. The values are those of the format.

@@ -226,6 +226,28 @@ void take_block(int block, HostView<const std::uint8_t> other, HostView<std::uin
                     image.row(0, y) + place.x * image.shape().channels);
 }
 
+TEST(Packing, BlockSizesAreThoseOfTheDirectory) {
+    const Step step({1, 100, 200, 3}, kit::layouts().front(), 20);
+    const int blocks = BlockGrid({1, 100, 200, 3}).count();
+    for (const auto& packed : {step.changes, step.picture}) {
+        const auto bytes = std::span<const std::uint8_t>(packed).subspan(PackedHead::bytes);
+        std::vector<CodedBlock> coded;
+        ASSERT_TRUE(read_directory(bytes, blocks, coded));
+        std::vector<BlockSize> expected, sizes;
+        std::size_t content = 0;
+        for (const auto& one : coded) {
+            expected.push_back({one.block, static_cast<std::uint32_t>(one.bytes.size())});
+            content += one.bytes.size();
+        }
+        const auto directory = bytes.first(bytes.size() - content);
+        EXPECT_TRUE(read_block_sizes(directory, content, blocks, sizes));
+        EXPECT_EQ(sizes, expected);
+        EXPECT_FALSE(read_block_sizes(directory, content + 1, blocks, sizes));
+        EXPECT_FALSE(read_block_sizes(directory.first(directory.size() - 1), content, blocks, sizes));
+        EXPECT_FALSE(read_block_sizes(directory, content, blocks - 1, sizes));
+    }
+}
+
 TEST(Packing, RejectsEmptyBlocks) {
     std::vector<CodedBlock> coded;
     EXPECT_FALSE(read_directory(std::vector<std::uint8_t>{0}, 1, coded));
