@@ -22,21 +22,145 @@
 // Reads `.fwd` files as a Source. Damage is confined: a damaged block keeps its previous content until the next
 // keyframe, and so does each block that is predicted from a damaged one.
 
-namespace framewire {
+namespace framewire::fwd {
 namespace {
 
 // Frame times are sums of fractions: times this close are equal.
-constexpr double same_fwd_time_s = 1e-6;
+constexpr double same_time_s = 1e-6;
 
-// Source that keeps the decoder's picture, to which delta frames are applied.
+}  // namespace
+
+PictureReader::PictureReader(const std::string& path, const SourceOptions& options, const ThreadPool* pool,
+                             DamageLog log)
+    : reader_(path, options, log), pool_(pool) {}
+
+bool PictureReader::next(FrameTime& time) {
+    while (reader_.next(frame_)) {
+        const auto seconds = reader_.seconds(frame_.place.ticks);
+        // After a seek, frames between the keyframe and the target are decoded but not delivered.
+        if (!decode() || seconds < wanted_seconds_ - same_time_s) continue;
+        time = {frame_.number, seconds, Clock::now()};
+        return true;
+    }
+    return false;
+}
+
+bool PictureReader::seek(double seconds) {
+    if (!reader_.go_to(seconds)) return false;
+    spread_.reset();
+    wanted_seconds_ = seconds;
+    return true;
+}
+
+// Decodes frame_ into picture_. Returns false if no keyframe came before it.
+bool PictureReader::decode() {
+    if (!unpacker_) {
+        if (!frame_.place.whole) return skip_before_picture();
+        begin();
+    }
+    if (frame_.place.whole) {
+        say_spread();
+        // A keyframe replaces every block.
+        std::ranges::fill(damaged_, std::uint8_t{0});
+    } else if (frame_.lost > 0) {
+        std::ranges::fill(damaged_, std::uint8_t{1});  // it is unknown which blocks the lost frames changed
+    }
+    // The decoder extends this set by the blocks that are predicted from blocks in it.
+    auto left_out = damaged_;
+    for (std::size_t i = 0; i < frame_.blocks.size(); ++i)
+        if (frame_.broken[i]) left_out[static_cast<std::size_t>(frame_.blocks[i].block)] = 1;
+    try {
+        if (frame_.place.whole)
+            unpacker_->apply_picture(frame_.packed, picture_.view(), left_out);
+        else
+            unpacker_->apply_changes(frame_.packed, picture_.view(), left_out);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::source_lost) throw;
+        reader_.damage().say(frame_.place.offset, "frame {} at {:.3f} s, at byte {}, is invalid", frame_.number,
+                             reader_.seconds(frame_.place.ticks), frame_.place.offset);
+        std::ranges::fill(left_out, std::uint8_t{1});
+    }
+    say_damage(left_out);
+    damaged_ = std::move(left_out);
+    if (std::ranges::any_of(damaged_, [](auto block) { return block != 0; }))
+        reader_.damage().count_frames(frame_.place.offset, 1);
+    return true;
+}
+
+// Reports a delta frame that has no keyframe before it. Returns false.
+bool PictureReader::skip_before_picture() {
+    reader_.damage().say(frame_.place.offset, "frame {} at {:.3f} s, at byte {}, has no keyframe before it",
+                         frame_.number, reader_.seconds(frame_.place.ticks), frame_.place.offset);
+    reader_.damage().count_frames(frame_.place.offset, 1);
+    return false;
+}
+
+// Allocates decoder and picture at the first keyframe, so that a file cannot request memory without the bytes of a
+// keyframe.
+void PictureReader::begin() {
+    unpacker_.emplace(shape(), pool_);
+    picture_ = HostImage(shape());
+    std::fill_n(picture_.view().data(), shape().bytes(), std::uint8_t{0});
+    damaged_.assign(static_cast<std::size_t>(codec::BlockGrid(shape()).count()), 0);
+}
+
+// Reports the blocks that this frame damaged, each with its position in the file.
+void PictureReader::say_damage(const codec::BlockSet& left_out) {
+    const codec::BlockGrid grid(shape());
+    const auto seconds = reader_.seconds(frame_.place.ticks);
+    int first_spread = grid.count();
+    for (std::size_t i = 0; i < frame_.blocks.size(); ++i) {
+        const auto& [block, bytes] = frame_.blocks[i];
+        const auto number = static_cast<std::size_t>(block);
+        if (!left_out[number] || damaged_[number]) continue;
+        const auto place = grid.place(block);
+        const auto offset =
+            frame_.place.offset + static_cast<std::int64_t>(frame_head_bytes) + (bytes.data() - frame_.packed.data());
+        if (!frame_.broken[i]) {
+            first_spread = std::min(first_spread, block);
+            continue;
+        }
+        reader_.damage().say(offset,
+                             "frame {} at {:.3f} s: block {}, {}x{} pixels at {},{}, is damaged, at bytes {} to "
+                             "{}; it stays unchanged until the next keyframe",
+                             frame_.number, seconds, block, place.width, place.height, place.x, place.y, offset,
+                             offset + std::ssize(bytes) - 1);
+    }
+    if (first_spread < grid.count() && !spread_) {
+        const auto place = grid.place(first_spread);
+        spread_ = Spread{frame_.number, frame_.place.offset};
+        reader_.damage().say(frame_.place.offset,
+                             "frame {} at {:.3f} s: block {}, at {},{}, is invalid or was predicted from damaged "
+                             "blocks; such blocks stay unchanged until the next keyframe",
+                             frame_.number, seconds, first_spread, place.x, place.y);
+    }
+    if (spread_) spread_->blocks = std::ranges::count_if(left_out, [](auto left) { return left != 0; });
+}
+
+// Reports at a keyframe how far damage had spread.
+void PictureReader::say_spread() {
+    if (!spread_) return;
+    reader_.damage().say(spread_->offset + 1,
+                         "frames {} to {}: {} of {} blocks remained unchanged until the next keyframe", spread_->first,
+                         frame_.number - 1, spread_->blocks, damaged_.size());
+    spread_.reset();
+}
+
+}  // namespace framewire::fwd
+
+namespace framewire {
+namespace {
+
+// Source of the pictures of a recording.
 class FwdSource final : public Source {
 public:
-    FwdSource(const std::string& path, const SourceOptions& options) : reader_(path, options) {
-        const auto& header = reader_.header();
+    FwdSource(const std::string& path, const SourceOptions& options) : pictures_(path, options, &media_threads()) {
+        const auto& reader = pictures_.reader();
+        const auto& header = reader.header();
         info_.name = path;
         info_.shape = header.shape;
         info_.rate = header.rate.value_or(options.rate.value_or(Rational{30, 1}));
-        info_.frames = reader_.frames();
+        info_.frames = reader.frames();
         info_.threshold = header.threshold;
         info_.facts.pixel_aspect = header.pixel_aspect;
     }
@@ -45,137 +169,18 @@ public:
 
     bool read(HostView<std::uint8_t> image, FrameTime& time) override {
         validate(image, info_.shape, "the image to read into");
-        while (reader_.next(frame_)) {
-            const auto seconds = reader_.seconds(frame_.place.ticks);
-            // After a seek, frames between the keyframe and the target are decoded but not delivered.
-            if (!decode() || seconds < wanted_seconds_ - same_fwd_time_s) continue;
-            copy(std::as_const(picture_).view(), image);
-            time = {frame_.number, seconds, Clock::now()};
-            return true;
-        }
-        return false;
-    }
-
-    bool seek(double seconds) override {
-        if (!reader_.go_to(seconds)) return false;
-        spread_.reset();
-        wanted_seconds_ = seconds;
+        if (!pictures_.next(time)) return false;
+        copy(pictures_.picture(), image);
         return true;
     }
 
-    std::int64_t damaged() const override { return reader_.damage().frames(); }
-    void require_whole() const override { reader_.damage().require_none(); }
+    bool seek(double seconds) override { return pictures_.seek(seconds); }
+    std::int64_t damaged() const override { return pictures_.reader().damage().frames(); }
+    void require_whole() const override { pictures_.reader().damage().require_none(); }
 
 private:
-    // Decodes frame_ into picture_. Returns false if no keyframe came before it.
-    bool decode() {
-        if (!unpacker_) {
-            if (!frame_.place.whole) return skip_before_picture();
-            begin();
-        }
-        if (frame_.place.whole) {
-            say_spread();
-            // A keyframe replaces every block.
-            std::ranges::fill(damaged_, std::uint8_t{0});
-        } else if (frame_.lost > 0) {
-            std::ranges::fill(damaged_, std::uint8_t{1});  // it is unknown which blocks the lost frames changed
-        }
-        // The decoder extends this set by the blocks that are predicted from blocks in it.
-        auto left_out = damaged_;
-        for (std::size_t i = 0; i < frame_.blocks.size(); ++i)
-            if (frame_.broken[i]) left_out[static_cast<std::size_t>(frame_.blocks[i].block)] = 1;
-        try {
-            if (frame_.place.whole)
-                unpacker_->apply_picture(frame_.packed, picture_.view(), left_out);
-            else
-                unpacker_->apply_changes(frame_.packed, picture_.view(), left_out);
-        } catch (const Error& error) {
-            if (error.code() != ErrorCode::source_lost) throw;
-            reader_.damage().say(frame_.place.offset, "frame {} at {:.3f} s, at byte {}, is invalid", frame_.number,
-                                 reader_.seconds(frame_.place.ticks), frame_.place.offset);
-            std::ranges::fill(left_out, std::uint8_t{1});
-        }
-        say_damage(left_out);
-        damaged_ = std::move(left_out);
-        if (std::ranges::any_of(damaged_, [](auto block) { return block != 0; }))
-            reader_.damage().count_frames(frame_.place.offset, 1);
-        return true;
-    }
-
-    // Reports a delta frame that has no keyframe before it. Returns false.
-    bool skip_before_picture() {
-        reader_.damage().say(frame_.place.offset, "frame {} at {:.3f} s, at byte {}, has no keyframe before it",
-                             frame_.number, reader_.seconds(frame_.place.ticks), frame_.place.offset);
-        reader_.damage().count_frames(frame_.place.offset, 1);
-        return false;
-    }
-
-    // Allocates decoder and picture at the first keyframe, so that a file cannot request memory without the bytes of a
-    // keyframe.
-    void begin() {
-        unpacker_.emplace(info_.shape, &media_threads());
-        picture_ = HostImage(info_.shape);
-        std::fill_n(picture_.view().data(), info_.shape.bytes(), std::uint8_t{0});
-        damaged_.assign(static_cast<std::size_t>(codec::BlockGrid(info_.shape).count()), 0);
-    }
-
-    // Reports the blocks that this frame damaged, each with its position in the file.
-    void say_damage(const codec::BlockSet& left_out) {
-        const codec::BlockGrid grid(info_.shape);
-        const auto seconds = reader_.seconds(frame_.place.ticks);
-        int first_spread = grid.count();
-        for (std::size_t i = 0; i < frame_.blocks.size(); ++i) {
-            const auto& [block, bytes] = frame_.blocks[i];
-            const auto number = static_cast<std::size_t>(block);
-            if (!left_out[number] || damaged_[number]) continue;
-            const auto place = grid.place(block);
-            const auto offset = frame_.place.offset + static_cast<std::int64_t>(fwd::frame_head_bytes) +
-                                (bytes.data() - frame_.packed.data());
-            if (!frame_.broken[i]) {
-                first_spread = std::min(first_spread, block);
-                continue;
-            }
-            reader_.damage().say(offset,
-                                 "frame {} at {:.3f} s: block {}, {}x{} pixels at {},{}, is damaged, at bytes {} to "
-                                 "{}; it stays unchanged until the next keyframe",
-                                 frame_.number, seconds, block, place.width, place.height, place.x, place.y, offset,
-                                 offset + std::ssize(bytes) - 1);
-        }
-        if (first_spread < grid.count() && !spread_) {
-            const auto place = grid.place(first_spread);
-            spread_ = Spread{frame_.number, frame_.place.offset};
-            reader_.damage().say(frame_.place.offset,
-                                 "frame {} at {:.3f} s: block {}, at {},{}, is invalid or was predicted from damaged "
-                                 "blocks; such blocks stay unchanged until the next keyframe",
-                                 frame_.number, seconds, first_spread, place.x, place.y);
-        }
-        if (spread_) spread_->blocks = std::ranges::count_if(left_out, [](auto left) { return left != 0; });
-    }
-
-    // Reports at a keyframe how far damage had spread.
-    void say_spread() {
-        if (!spread_) return;
-        reader_.damage().say(spread_->offset + 1,
-                             "frames {} to {}: {} of {} blocks remained unchanged until the next keyframe",
-                             spread_->first, frame_.number - 1, spread_->blocks, damaged_.size());
-        spread_.reset();
-    }
-
-    // Blocks that damage has reached through prediction since the last keyframe.
-    struct Spread {
-        std::uint32_t first;    // first affected frame
-        std::int64_t offset;    // its position in the file
-        std::int64_t blocks{};  // total number of blocks with old content
-    };
-
-    fwd::Reader reader_;
+    fwd::PictureReader pictures_;
     SourceInfo info_;
-    fwd::Reader::Frame frame_;
-    std::optional<codec::Unpacker> unpacker_;
-    HostImage picture_;
-    std::optional<Spread> spread_;
-    codec::BlockSet damaged_;  // blocks whose content is wrong
-    double wanted_seconds_ = -1;
 };
 
 // Returns true for regular files that start with the magic, whatever their name.

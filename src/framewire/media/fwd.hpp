@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/codec/blocks.hpp"
 #include "framewire/codec/delta.hpp"
 #include "framewire/codec/packing.hpp"
 #include "framewire/core/buffer.hpp"
@@ -17,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace framewire {
@@ -60,6 +62,58 @@ struct RecordCall {
 /// Parses the text of a recording of an encoded stream. Throws Error{usage} if it is not a `.fwd` file, and on encoder
 /// parameters, which do not apply to a stream that is already encoded.
 RecordCall parse_record(const std::string& text);
+
+/// Decodes the frames of a `.fwd` file one after the other into one picture. Damage is confined: a damaged block keeps
+/// its previous content until the next keyframe, and so does each block that is predicted from a damaged one. Not
+/// thread-safe.
+class PictureReader {
+public:
+    /// Opens a file. The threads of `pool` decode the blocks of a frame in parallel; it is optional and must outlive
+    /// this object. Throws as Reader does.
+    PictureReader(const std::string& path, const SourceOptions& options, const ThreadPool* pool,
+                  DamageLog log = DamageLog::on);
+
+    /// Decodes the next frame and sets its number and time. Returns false at the end and after a stop request.
+    bool next(FrameTime& time);
+    /// Returns the picture of the last frame. Valid until the next frame is decoded; without memory before the first.
+    HostView<const std::uint8_t> picture() const { return std::as_const(picture_).view(); }
+    /// Seeks to the first frame at or after `seconds`, which next() then returns. Returns false and stays if the file
+    /// has no keyframe.
+    bool seek(double seconds);
+
+    /// Returns the reader of the packed frames.
+    const Reader& reader() const { return reader_; }
+
+private:
+    // Returns the shape of the picture.
+    const Shape& shape() const { return reader_.header().shape; }
+    // Decodes frame_ into picture_.
+    bool decode();
+    // Reports a delta frame that has no keyframe before it.
+    bool skip_before_picture();
+    // Allocates decoder and picture.
+    void begin();
+    // Reports the blocks that the last frame damaged.
+    void say_damage(const codec::BlockSet& left_out);
+    // Reports at a keyframe how far damage had spread.
+    void say_spread();
+
+    // Blocks that damage has reached through prediction since the last keyframe.
+    struct Spread {
+        std::uint32_t first;    // first affected frame
+        std::int64_t offset;    // its position in the file
+        std::int64_t blocks{};  // total number of blocks with old content
+    };
+
+    Reader reader_;
+    const ThreadPool* pool_;
+    Reader::Frame frame_;
+    std::optional<codec::Unpacker> unpacker_;
+    HostImage picture_;
+    std::optional<Spread> spread_;
+    codec::BlockSet damaged_;  // blocks whose content is wrong
+    double wanted_seconds_ = -1;
+};
 
 /// Decides when a frame is written as a keyframe.
 class PictureClock {

@@ -42,6 +42,7 @@ void Damage::count_frames(std::int64_t offset, std::int64_t frames) {
 
 void Damage::log(const std::string& text) {
     if (first_.empty()) first_ = text;
+    if (log_ == DamageLog::off) return;
     if (said_.size() > most_lines)
         log_warning("{}: further damage is counted but not reported", name_);
     else
@@ -321,6 +322,8 @@ constexpr std::int64_t search_bytes = 1 << 16;
 constexpr std::int64_t least_budget_bytes = 16 << 20;
 // Bounds of the read-ahead, which otherwise equals the size of the previous frame.
 constexpr std::int64_t least_read_bytes = 1024, most_read_bytes = 1 << 20;
+// Read-ahead over frames whose content is skipped; larger frames are jumped over.
+constexpr std::int64_t skipped_bytes = 1 << 16;
 
 // Counts the coded blocks in a directory. Even numbers are their sizes; odd ones count skipped blocks.
 std::int64_t coded_blocks(ByteSpan directory) {
@@ -335,7 +338,8 @@ std::int64_t coded_blocks(ByteSpan directory) {
 
 }  // namespace
 
-Reader::Reader(const std::string& path, const SourceOptions& options) : file_(path, options.stop), damage_(path) {
+Reader::Reader(const std::string& path, const SourceOptions& options, DamageLog log)
+    : file_(path, options.stop), damage_(path, log) {
     if (file_.length_bytes() < 0 || !file_.go_to(0))
         fail(ErrorCode::no_input, "{} is not a regular file; .fwd files need random access", path);
     read_both_headers(options);
@@ -563,13 +567,29 @@ bool Reader::read_blocks(Frame& frame) {
     return true;
 }
 
-// Reads the next valid frame. Frames whose directory contradicts their size are reported, counted as lost, and skipped.
-bool Reader::next(Frame& frame) {
+// Lists the blocks that the directory of a frame names. Returns false if the directory contradicts the sizes, although
+// the header is intact.
+bool Reader::read_sizes(const Frame& frame, std::vector<codec::BlockSize>& sizes) {
+    const auto head = read_frame_head(bytes_at(frame.place.offset, frame_head_bytes), packed_limit_, grid_.count());
+    if (!head) return false;
+    const auto head_bytes = static_cast<std::int64_t>(frame_head_bytes + head->directory_bytes);
+    const auto all = bytes_at(frame.place.offset, head_bytes);
+    if (std::ssize(all) < head_bytes) return false;
+    // Small frames are read in larger chunks, and the content of large ones is not read at all.
+    last_bytes_ = frame.place.bytes < skipped_bytes ? skipped_bytes : head_bytes;
+    return codec::read_block_sizes(all.subspan(frame_head_bytes + codec::PackedHead::bytes),
+                                   head->packed_bytes - head->directory_bytes, grid_.count(), sizes);
+}
+
+// Reads the next frame that `read` accepts. Frames whose directory contradicts their size are reported, counted as
+// lost, and skipped.
+template <class Read>
+bool Reader::next_accepted(Frame& frame, Read&& read) {
     std::int64_t lost = 0;
     while (next_head(frame)) {
         lost += frame.lost;
         frame.lost = lost;
-        if (read_blocks(frame)) return true;
+        if (read()) return true;
         if (file_.stopped()) return false;
         damage_.say(frame.place.offset, "frame {} at {:.3f} s, at byte {}, is invalid", frame.number,
                     seconds(frame.place.ticks), frame.place.offset);
@@ -577,6 +597,14 @@ bool Reader::next(Frame& frame) {
         ++lost;
     }
     return false;
+}
+
+bool Reader::next(Frame& frame) {
+    return next_accepted(frame, [&] { return read_blocks(frame); });
+}
+
+bool Reader::next_sizes(Frame& frame, std::vector<codec::BlockSize>& sizes) {
+    return next_accepted(frame, [&] { return read_sizes(frame, sizes); });
 }
 
 void Reader::for_each_place(const std::function<void(const IndexEntry& place)>& each) {

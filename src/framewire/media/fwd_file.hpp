@@ -25,11 +25,14 @@
 
 namespace framewire::fwd {
 
+/// Logging of a file's damage. It is off for further readers of a file whose damage another one reports.
+enum class DamageLog { on, off };
+
 /// Logs and counts a file's damage; each position is reported once.
 class Damage {
 public:
     /// `name` is the file's name for messages.
-    explicit Damage(std::string name) : name_(std::move(name)) {}
+    explicit Damage(std::string name, DamageLog log = DamageLog::on) : name_(std::move(name)), log_(log) {}
 
     /// Reports damage at a byte offset. Only the first positions are logged.
     template <class... Values>
@@ -51,6 +54,7 @@ private:
     void log(const std::string& text);
 
     std::string name_, first_;
+    DamageLog log_;
     std::set<std::int64_t> said_, counted_;  // offsets that were logged and counted
     std::int64_t frames_ = 0;
 };
@@ -212,7 +216,7 @@ public:
     };
 
     /// Opens a file. Throws Error{no_input} if it is not a `.fwd` file, Error{config} if it has another format version.
-    Reader(const std::string& path, const SourceOptions& options);
+    Reader(const std::string& path, const SourceOptions& options, DamageLog log = DamageLog::on);
 
     /// Returns the header of the file.
     const Header& header() const { return header_; }
@@ -232,6 +236,9 @@ public:
 
     /// Reads the next frame; returns false at the end and after a stop request.
     bool next(Frame& frame);
+    /// Reads only the header of the next frame and which blocks it codes; skips their content, whose damage is
+    /// therefore not found. Sets `number`, `lost` and `place` of `frame`. Returns false as next() does.
+    bool next_sizes(Frame& frame, std::vector<codec::BlockSize>& sizes);
     /// Seeks to an intact keyframe from which the first frame at or after `seconds` can be decoded, or stays at the
     /// current position if that is closer. Returns false and stays if there is no keyframe.
     bool go_to(double seconds);
@@ -265,6 +272,11 @@ private:
     bool read_head(std::int64_t offset, Frame& frame);
     // Verifies the blocks of a frame.
     bool read_blocks(Frame& frame);
+    // Lists the blocks of a frame from its directory.
+    bool read_sizes(const Frame& frame, std::vector<codec::BlockSize>& sizes);
+    // Reads frames until `read` accepts one; reports the others.
+    template <class Read>
+    bool next_accepted(Frame& frame, Read&& read);
     // Returns true if an unreadable index starts at `offset`.
     bool is_index(std::int64_t offset);
     // Returns the next position with a frame mark.

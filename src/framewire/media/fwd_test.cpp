@@ -116,6 +116,29 @@ TEST(FwdDamage, TruncatedFilesYieldTheirCompleteFrames) {
     }
 }
 
+// The sizes of all blocks are read without their content, up to the same frame.
+TEST(FwdDamage, SizesAreReadAsFarAsFrames) {
+    const Film film(":mode=exact:key=0.16", {1, 70, 150, 3}, 6);
+    kit::CapturedLog log;
+    for (const auto size : {film.bytes.size(), film.bytes.size() - 20, film.bytes.size() / 2, std::size_t{200}}) {
+        write_file(film.path, film.bytes.data(), size);
+        fwd::Reader whole(film.path, {}), skipping(film.path, {}, fwd::DamageLog::off);
+        fwd::Reader::Frame expected, frame;
+        std::vector<codec::BlockSize> sizes;
+        while (whole.next(expected)) {
+            ASSERT_TRUE(skipping.next_sizes(frame, sizes));
+            EXPECT_EQ(frame.number, expected.number);
+            EXPECT_EQ(frame.place.ticks, expected.place.ticks);
+            ASSERT_EQ(sizes.size(), expected.blocks.size());
+            for (std::size_t i = 0; i < sizes.size(); ++i)
+                EXPECT_EQ(sizes[i], (codec::BlockSize{expected.blocks[i].block,
+                                                      static_cast<std::uint32_t>(expected.blocks[i].bytes.size())}));
+        }
+        EXPECT_FALSE(skipping.next_sizes(frame, sizes));
+        EXPECT_EQ(skipping.damage().any(), whole.damage().any());
+    }
+}
+
 TEST(FwdDamage, EveryBitFlipIsReportedAndConfined) {
     for (const auto* keys : {":mode=exact:key=0.12", ":mode=bounded:key=0.12"}) {
         const Film film(keys, {1, 5, 130, 1}, 5, 0);
