@@ -211,12 +211,17 @@ std::optional<MaskRegion> make_region(const DetectorRegion& region, const Shape&
     if (const auto* zones = std::get_if<std::vector<Zone>>(&region)) return MaskRegion(*zones, frame, executor);
     const auto* path = std::get_if<std::string>(&region);
     if (!path) return {};
-    const auto picture = load_picture(*path, frame, "the region's mask", stop);
+    const auto gray = load_region(*path, frame, stop);
+    return MaskRegion(gray.view(), executor);
+}
+
+HostImage load_region(const std::string& path, const Shape& frame, const std::stop_token& stop) {
+    const auto picture = load_picture(path, frame, "the region's mask", stop);
     HostImage gray(picture.shape().with_channels(1));
     Executor on_cpu(BackendChoice::cpu, 1);
     Gray({.channels = 1}, picture.shape(), on_cpu)
         .run(FilterImages<MemorySpace::host>{picture.view(), {}, gray.view()});
-    return MaskRegion(std::as_const(gray).view(), executor);
+    return gray;
 }
 
 std::optional<HostImage> load_background(const DetectorOptions& options, const Shape& frame,

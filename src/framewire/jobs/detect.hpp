@@ -111,6 +111,10 @@ private:
 std::optional<MaskRegion> make_region(const DetectorRegion& region, const Shape& frame, Executor& executor,
                                       const std::stop_token& stop);
 
+/// Returns the picture of a region in gray; pixels that are not 0 belong to the region. Throws as open_source() does,
+/// and Error{usage} if its size differs from the frame's.
+HostImage load_region(const std::string& path, const Shape& frame, const std::stop_token& stop);
+
 /// Returns the background picture if `options` name one; otherwise empty. Throws as open_source() does, and
 /// Error{usage} if the picture's size differs from the frame's.
 std::optional<HostImage> load_background(const DetectorOptions& options, const Shape& frame,

@@ -1,0 +1,201 @@
+#include "framewire/jobs/find.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/jobs/job_testing_testing.hpp"
+#include "framewire/media/media.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace framewire::jobs {
+namespace {
+
+constexpr int scene_width = 320, scene_height = 192, rate = 10;
+constexpr int events = 40;
+constexpr double event_every_s = 8;
+
+// An object that crosses a part of the picture.
+struct Event {
+    double begin, seconds;
+    int x, y, size;
+    double speed;  // pixels per second
+    std::uint8_t level;
+};
+
+// Returns known events: objects of different sizes, speeds and contrasts.
+std::vector<Event> known_events() {
+    std::mt19937 random(11);
+    const auto from = [&](int least, int most) { return least + static_cast<int>(random() % (most - least + 1u)); };
+    std::vector<Event> all;
+    for (int number = 0; number < events; ++number) {
+        const int size = from(16, 40);
+        const double seconds = from(15, 35) * 0.1;
+        all.push_back({event_every_s * number + 3 + 0.1 * from(0, 10), seconds, from(0, 60),
+                       from(0, scene_height - size), size, from(20, 60) * 1.0,
+                       static_cast<std::uint8_t>(number % 2 ? from(10, 30) : from(215, 240))});
+    }
+    return all;
+}
+
+// Draws a frame of a noisy, static scene with the objects of this moment.
+void draw(HostView<std::uint8_t> image, double seconds, const std::vector<Event>& all, std::mt19937& random) {
+    for (int y = 0; y < scene_height; ++y)
+        for (int x = 0; x < scene_width; ++x) {
+            int level = 90 + (x / 16 + y / 16) % 3 * 25;
+            for (const auto& event : all) {
+                if (seconds < event.begin || seconds >= event.begin + event.seconds) continue;
+                const int left = event.x + static_cast<int>(event.speed * (seconds - event.begin));
+                if (x >= left && x < left + event.size && y >= event.y && y < event.y + event.size) level = event.level;
+            }
+            for (int channel = 0; channel < 3; ++channel) {
+                const int noise = static_cast<int>(random() % 5 + random() % 5) - 4;
+                image.row(0, y)[3 * x + channel] = static_cast<std::uint8_t>(std::clamp(level + noise, 0, 255));
+            }
+        }
+}
+
+class Find : public JobTest {
+protected:
+    // Writes the scene once, as recordings in all modes.
+    static void SetUpTestSuite() {
+        if (scene_) return;
+        scene_ = std::make_unique<TemporaryFolder>();
+        const Shape shape{1, scene_height, scene_width, 3};
+        std::vector<std::unique_ptr<Sink>> sinks;
+        for (const std::string mode : {"exact", "bounded", "lossless"})
+            sinks.push_back(open_sink(recording(mode) + ":mode=" + mode, shape, {rate, 1}, {.encoder_threads = 1}));
+        HostImage image(shape);
+        std::mt19937 random(12);
+        const auto all = known_events();
+        for (int frame = 0; frame < static_cast<int>(events * event_every_s * rate); ++frame) {
+            const double seconds = frame / double{rate};
+            draw(image.view(), seconds, all, random);
+            for (const auto& sink : sinks) sink->write(image.view(), {frame, seconds});
+        }
+        for (const auto& sink : sinks) sink->finish();
+    }
+    static void TearDownTestSuite() { scene_.reset(); }
+
+    static std::string recording(const std::string& mode) { return *scene_ / (mode + ".fwd"); }
+
+    FindOptions options(const std::string& source) const {
+        return {.job = {.backend = BackendChoice::automatic, .threads = 2}, .input = {.source = source}};
+    }
+    // Decodes every frame: a limit on the frames rules out reading the changes alone.
+    FindOptions decoding(const std::string& source) const {
+        auto all = options(source);
+        all.job.backend = BackendChoice::cpu;
+        all.job.frames = 1'000'000;
+        return all;
+    }
+
+    static inline std::unique_ptr<TemporaryFolder> scene_;
+};
+
+FRAMEWIRE_ON_EVERY_BACKEND(Find);
+
+void expect_same(const std::vector<MotionRange>& found, const std::vector<MotionRange>& expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_NEAR(found[i].begin_seconds, expected[i].begin_seconds, 1) << i;
+        EXPECT_NEAR(found[i].end_seconds, expected[i].end_seconds, 1) << i;
+    }
+}
+
+// The recording's changes lead to the same events as decoding the source and looking at every frame, in every mode.
+TEST_P(Find, FindsTheSameEventsAsTheDetectorOnTheSource) {
+    if (GetParam() == Backend::cuda) GTEST_SKIP() << "changes are read on the CPU";
+    FindJob every(decoding(recording("lossless")));
+    const auto& expected = every.run();
+    EXPECT_FALSE(expected.from_changes);
+    const auto known = known_events();
+    ASSERT_EQ(expected.ranges.size(), known.size());
+    for (std::size_t i = 0; i < known.size(); ++i) EXPECT_NEAR(expected.ranges[i].begin_seconds, known[i].begin, 1);
+    for (const std::string mode : {"exact", "bounded", "lossless"}) {
+        SCOPED_TRACE(mode);
+        FindJob find(options(recording(mode)));
+        const auto& found = find.run();
+        EXPECT_TRUE(found.from_changes);
+        EXPECT_EQ(found.figures.frames, expected.figures.frames);
+        expect_same(found.ranges, expected.ranges);
+    }
+}
+
+TEST_P(Find, DecodesOnlyWhereMoreChanges) {
+    if (GetParam() == Backend::cuda) GTEST_SKIP() << "changes are read on the CPU";
+    auto first = options(recording("exact"));
+    // The zone contains no object after the first one, whose block it is.
+    const auto event = known_events().front();
+    first.detector.region = std::vector<Zone>{{event.x, event.y, 60, event.size}};
+    FindJob find(first);
+    const auto& found = find.run();
+    ASSERT_FALSE(found.ranges.empty());
+    EXPECT_NEAR(found.ranges.front().begin_seconds, event.begin, 1);
+    EXPECT_LT(found.decoded_frames, found.figures.frames);
+}
+
+TEST_P(Find, ZonesAndRulesAreThoseOfTheDetector) {
+    if (GetParam() == Backend::cuda) GTEST_SKIP() << "changes are read on the CPU";
+    for (const int area : {100, 600}) {
+        const auto with = [&](FindOptions all) {
+            all.detector.region = std::vector<Zone>{{0, 0, scene_width, scene_height / 2}};
+            all.detector.parameters.min_area = area;
+            all.rules = {.after_frames = 5, .gap_seconds = 1, .min_seconds = 1};
+            FindJob find(all);
+            return find.run().ranges;
+        };
+        const auto expected = with(decoding(recording("lossless")));
+        EXPECT_GT(expected.size(), 5u);
+        EXPECT_LT(expected.size(), std::size_t{events});
+        expect_same(with(options(recording("exact"))), expected);
+    }
+}
+
+// A truncated recording is searched up to its end before the error.
+TEST_P(Find, KeepsWhatIsReadOfATruncatedRecording) {
+    if (GetParam() == Backend::cuda) GTEST_SKIP() << "changes are read on the CPU";
+    const auto path = folder_ / "cut.fwd";
+    std::filesystem::copy_file(recording("exact"), path);
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+    FindJob whole(options(recording("exact"))), cut(options(path));
+    const auto expected = whole.run().ranges;
+    EXPECT_THROW(cut.run(), Error);
+    const auto& found = cut.result().ranges;
+    EXPECT_GT(found.size(), 10u);
+    ASSERT_LT(found.size(), expected.size());
+    for (std::size_t i = 0; i + 1 < found.size(); ++i) EXPECT_NEAR(found[i].begin_seconds, expected[i].begin_seconds, 1);
+}
+
+TEST_P(Find, ClipsContainTheSecondsAround) {
+    if (GetParam() == Backend::cuda) GTEST_SKIP() << "changes are read on the CPU";
+    const auto all = options(recording("exact"));
+    FindJob find(all);
+    const auto& found = find.run();
+    ASSERT_GT(found.ranges.size(), 1u);
+    const auto& range = found.ranges[1];
+    const auto run = clip_of(all, found, range, {.folder = folder_ / "", .before_seconds = 1, .after_seconds = 0.5});
+    EXPECT_TRUE(run.output.ends_with(".fwd")) << run.output;
+    RunJob clip(run);
+    const auto count = clip.run().figures.frames;
+    EXPECT_NEAR(static_cast<double>(count) / rate, range.end_seconds - range.begin_seconds + 1.5, 0.21);
+}
+
+// Other sources are decoded on the chosen backend.
+TEST_P(Find, SearchesOtherSourcesWithTheDetector) {
+    FindOptions all{.job = job(), .input = {.source = camera()}};
+    all.detector.parameters = {.background = FirstFrame{}, .blur_px = 3, .diameter_px = 3, .min_area = 10};
+    all.rules = {.after_frames = 1, .gap_seconds = 1};
+    FindJob find(all);
+    const auto& found = find.run();
+    EXPECT_FALSE(found.from_changes);
+    EXPECT_EQ(found.decoded_frames, JobTest::frames);
+    EXPECT_FALSE(found.ranges.empty());
+}
+
+}  // namespace
+}  // namespace framewire::jobs
