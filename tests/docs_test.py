@@ -20,7 +20,7 @@ LENGTHS = {"README.md": 900, "docs/with/": 300, "docs/decisions/": 400, "CONTRIB
 # Maximum number of words outside tables in all pages about benchmarks; figures belong in bench/report.py's tables.
 BENCHMARKS_PROSE = 3000
 # Only these subcommands are checked: other commands belong to other programs or are placeholders.
-SUBCOMMANDS = ("run", "explain", "serve", "check", "view", "show", "detect", "hog", "filters", "sources", "devices")
+SUBCOMMANDS = ("run", "explain", "serve", "check", "view", "show", "detect", "find", "hog", "filters", "sources", "devices")
 
 
 def without_code(text):

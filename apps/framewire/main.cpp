@@ -70,6 +70,7 @@ int main(int argc, char** argv) try {
     framewire::app::add_view(program, chosen);
     framewire::app::add_show(program, chosen);
     framewire::app::add_detect(program, chosen);
+    framewire::app::add_find(program, chosen);
     framewire::app::add_hog(program, chosen);
     framewire::app::add_filters(program, chosen);
     framewire::app::add_sources(program, chosen);

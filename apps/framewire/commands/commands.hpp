@@ -24,6 +24,8 @@ void add_view(CommandLine& program, Action& chosen);
 void add_show(CommandLine& program, Action& chosen);
 /// Adds `detect`, which finds moving objects.
 void add_detect(CommandLine& program, Action& chosen);
+/// Adds `find`, which lists and cuts the times when something moves.
+void add_find(CommandLine& program, Action& chosen);
 /// Adds `hog`, which computes descriptors, finds people, or trains models.
 void add_hog(CommandLine& program, Action& chosen);
 /// Adds `filters`, which lists the filters.

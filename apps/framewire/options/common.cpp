@@ -128,13 +128,9 @@ void add_input_options(Command& command, jobs::InputOptions& options) {
     add_medium_options(command, options);
 }
 
-void add_input_options(Command& command, std::vector<std::string>& sources, jobs::InputOptions& options) {
-    command
-        .option("-i,--input", sources,
-                source_help() +
-                    ". For many files, with -o FOLDER/: several of these, folders, patterns ('clips/*.avi'), @LIST")
-        .required()
-        .type_name("SRC...");
+void add_input_options(Command& command, std::vector<std::string>& sources, jobs::InputOptions& options,
+                       const std::string& many) {
+    command.option("-i,--input", sources, source_help() + many).required().type_name("SRC...");
     add_medium_options(command, options);
 }
 

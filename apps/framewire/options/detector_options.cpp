@@ -9,10 +9,7 @@ namespace framewire::app {
 std::vector<Option> add_detector_options(Command& command, jobs::DetectorSettings& settings,
                                          const std::string& threshold_flag) {
     auto group = command.group("Moving objects");
-    std::vector<Option> options;
-    for (const auto& parameter : detector_fields().infos())
-        options.push_back(add_parameter(group, parameter, settings.parameters,
-                                        {.flag = parameter.name == "threshold" ? threshold_flag : ""}));
+    auto options = add_detector_parameters(group, settings, threshold_flag);
     options.push_back(group.option("--roi", settings.zones, "detect only in this rectangle; may be given several times")
                           .type_name("X,Y,W,H"));
     options.push_back(group.option("--roi-mask", settings.region_path, "detect only where this image is not black")
@@ -25,6 +22,15 @@ std::vector<Option> add_detector_options(Command& command, jobs::DetectorSetting
                 "seen for less do not count; keep=SECONDS (1.5): objects out of sight keep their identity")
             .optional_value()
             .type_name("NAME=VALUE:..."));
+    return options;
+}
+
+std::vector<Option> add_detector_parameters(Command& group, jobs::DetectorSettings& settings,
+                                            const std::string& threshold_flag) {
+    std::vector<Option> options;
+    for (const auto& parameter : detector_fields().infos())
+        options.push_back(add_parameter(group, parameter, settings.parameters,
+                                        {.flag = parameter.name == "threshold" ? threshold_flag : ""}));
     return options;
 }
 

@@ -14,4 +14,8 @@ namespace framewire::app {
 std::vector<Option> add_detector_options(Command& command, jobs::DetectorSettings& settings,
                                          const std::string& threshold_flag);
 
+/// Adds only the options of the detector's parameters, without those of its region, and returns them.
+std::vector<Option> add_detector_parameters(Command& group, jobs::DetectorSettings& settings,
+                                            const std::string& threshold_flag);
+
 }  // namespace framewire::app
