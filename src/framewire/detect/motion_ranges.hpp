@@ -18,11 +18,11 @@ struct MotionRangeRules {
 
 /// A time range in which something moved.
 struct MotionRange {
-    double begin_seconds = 0, end_seconds = 0;       ///< times of the first and the last frame with objects
-    std::int64_t begin_frame = 0, end_frame = 0;     ///< numbers of these frames in their source
-    std::int64_t frames = 0;                         ///< number of frames with objects
-    Zone box{};                                      ///< smallest rectangle around all objects
-    std::int64_t most_objects = 0, largest_area = 0; ///< in one frame; of one object, in pixels
+    double begin_seconds = 0, end_seconds = 0;        ///< times of the first and the last frame with objects
+    std::int64_t begin_frame = 0, end_frame = 0;      ///< numbers of these frames in their source
+    std::int64_t frames = 0;                          ///< number of frames with objects
+    Zone box{};                                       ///< smallest rectangle around all objects
+    std::int64_t most_objects = 0, largest_area = 0;  ///< in one frame; of one object, in pixels
 
     friend bool operator==(const MotionRange&, const MotionRange&) = default;
 };
@@ -48,8 +48,8 @@ private:
     void close();
 
     MotionRangeRules rules_;
-    MotionRange run_{};   // consecutive frames with objects that do not form a range yet; no frames: none
-    MotionRange open_{};  // the range in progress; no frames: none
+    MotionRange run_{};       // consecutive frames with objects that do not form a range yet; no frames: none
+    MotionRange open_{};      // the range in progress; no frames: none
     bool continues_ = false;  // the frame before the next one had objects
     std::vector<MotionRange> ranges_;
 };

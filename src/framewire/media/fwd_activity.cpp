@@ -9,8 +9,9 @@ namespace framewire::fwd {
 namespace {
 
 // Least excess over the usual size, the first of these with which the median block has a blip in at most one of 200
-// frames. A blip is activity in no more than one of five frames: noise makes blips, objects longer activity. In mode bounded, an object that a motion vector predicts takes
-// 6 bytes and more; with 24, events began up to 3 s late. In mode exact a noisy pixel takes 8 to 12.
+// frames. A blip is activity in no more than one of five frames: noise makes blips, objects longer activity. In mode
+// bounded, an object that a motion vector predicts takes 6 bytes and more; with 24, events began up to 3 s late. In
+// mode exact a noisy pixel takes 8 to 12.
 constexpr std::array<std::uint32_t, 4> least_excesses{6, 12, 24, 48};
 constexpr std::size_t frames_per_blip = 200;
 constexpr std::size_t blip_distance = 3;  // frames to the next activity of the block

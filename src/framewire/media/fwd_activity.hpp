@@ -26,10 +26,10 @@ struct ActiveRange {
 /// Finds the frames of a recording in which blocks change more than usual, from the sizes of their coded blocks alone.
 ///
 /// Noise and flicker change blocks all the time, refinement changes static ones. A block is active in a delta frame if
-/// its size exceeds the block's own usual size by several times its usual variation, and by more than noise adds in most
-/// blocks. Usual size and variation are quantiles below the median over the frames of a window, so a block in which
-/// something moves for most of the window still has the usual size of the rest. A frame counts if a block and its neighbours are active in several frames, or very much so in one.
-/// Keyframes state nothing about changes.
+/// its size exceeds the block's own usual size by several times its usual variation, and by more than noise adds in
+/// most blocks. Usual size and variation are quantiles below the median over the frames of a window, so a block in
+/// which something moves for most of the window still has the usual size of the rest. A frame counts if a block and its
+/// neighbours are active in several frames, or very much so in one. Keyframes state nothing about changes.
 class BlockActivity {
 public:
     /// Frames of a window: at most 5 minutes, and at most what takes about 64 MB.
@@ -82,8 +82,8 @@ private:
 /// Result of reading the changes of a recording.
 struct Activity {
     std::vector<ActiveRange> ranges{};
-    std::int64_t frames = 0;                       ///< frames read
-    double begin_seconds = 0, end_seconds = 0;     ///< times of the first and the last of them
+    std::int64_t frames = 0;                    ///< frames read
+    double begin_seconds = 0, end_seconds = 0;  ///< times of the first and the last of them
 };
 
 /// Reads the sizes of all blocks of a recording, without their content. `each` is called after each frame with its

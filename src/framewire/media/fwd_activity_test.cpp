@@ -18,7 +18,8 @@ using Sizes = std::vector<std::uint32_t>;
 
 // Returns the ranges of `frames` frames whose sizes `size_of` gives.
 template <class SizeOf>
-std::vector<ActiveRange> ranges_of(int frames, SizeOf&& size_of, codec::BlockSet looked_at = codec::BlockSet(blocks, 1)) {
+std::vector<ActiveRange> ranges_of(int frames, SizeOf&& size_of,
+                                   codec::BlockSet looked_at = codec::BlockSet(blocks, 1)) {
     BlockActivity activity(shape, std::move(looked_at));
     for (int frame = 0; frame < frames; ++frame) {
         std::vector<codec::BlockSize> sizes;
