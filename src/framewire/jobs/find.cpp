@@ -51,23 +51,22 @@ public:
     }
 
     void run() override {
-        job_.run<FrameObjects>(
-            {.wanted = {.by_stages = true},
-             .make = [this] { return detector_->make_objects(); },
-             .start = [this](InputFrame& frame, const FrameTime&,
-                             FrameObjects& found) { start_on(frame, *detector_, found); },
-             .send =
-                 [this](InputFrame&, const FrameTime& time, FrameObjects& found) {
-                     ranges_.add(time.index, time.seconds, found.objects());
-                     result.end_seconds = time.seconds;
-                     ++result.decoded_frames;
-                 },
-             .finish = [this](FirstFailure&, Ending) { result.ranges = ranges_.finish(); },
-             .describe =
-                 [this](RunDescription& run) {
-                     run.plan.push_back(detector_->planned_step(job_.input().result_format()));
-                 }},
-            result);
+        job_.run<FrameObjects>({.wanted = {.by_stages = true},
+                                .make = [this] { return detector_->make_objects(); },
+                                .start = [this](InputFrame& frame, const FrameTime&,
+                                                FrameObjects& found) { start_on(frame, *detector_, found); },
+                                .send =
+                                    [this](InputFrame&, const FrameTime& time, FrameObjects& found) {
+                                        ranges_.add(time.index, time.seconds, found.objects());
+                                        result.end_seconds = time.seconds;
+                                        ++result.decoded_frames;
+                                    },
+                                .finish = [this](FirstFailure&, Ending) { result.ranges = ranges_.finish(); },
+                                .describe =
+                                    [this](RunDescription& run) {
+                                        run.plan.push_back(detector_->planned_step(job_.input().result_format()));
+                                    }},
+                               result);
     }
 
     const Statistics& statistics() const override { return job_.statistics(); }
@@ -82,8 +81,8 @@ private:
 std::int64_t warm_up_frames(const BackgroundModel& model) {
     constexpr std::int64_t most = 3000;
     auto frames = frames_before_background(model);
-    // The learning rate of a mixture falls until 2 n reaches its history. With that many frames only, an object of 19x16
-    // pixels was found in a recording of a road that is not there with all frames before.
+    // The learning rate of a mixture falls until 2 n reaches its history. With that many frames only, an object of
+    // 19x16 pixels was found in a recording of a road that is not there with all frames before.
     if (const auto* mixture = std::get_if<MixtureParameters>(&model)) frames = mixture->history;
     // After three time constants, 5 % of a mean stem from its start.
     if (const auto* mean = std::get_if<RunningMean>(&model))
@@ -153,10 +152,35 @@ private:
         result.end_seconds = activity.end_seconds;
         if (job_.stopped()) return;
         if (activity.frames > 1)
-            frame_seconds_ = std::max((activity.end_seconds - activity.begin_seconds) /
-                                          static_cast<double>(activity.frames - 1),
-                                      1e-3);
-        collect(look_at(activity.ranges));
+            frame_seconds_ = std::max(
+                (activity.end_seconds - activity.begin_seconds) / static_cast<double>(activity.frames - 1), 1e-3);
+        collect(look_at(joined(activity.ranges)));
+    }
+
+    // Returns the time for which the detector learns before a range.
+    double warm_up_seconds() const {
+        return static_cast<double>(warm_up_frames(options_.detector.parameters.background)) * frame_seconds_;
+    }
+
+    // Joins ranges if the second one's background would be learnt during the first one, so that no frame is decoded
+    // twice.
+    std::vector<fwd::ActiveRange> joined(const std::vector<fwd::ActiveRange>& ranges) const {
+        std::vector<fwd::ActiveRange> all;
+        for (const auto& range : ranges) {
+            if (all.empty() || range.begin_seconds - warm_up_seconds() > all.back().end_seconds) {
+                all.push_back(range);
+                continue;
+            }
+            auto& last = all.back();
+            const int right = std::max(last.box.x + last.box.width, range.box.x + range.box.width);
+            const int bottom = std::max(last.box.y + last.box.height, range.box.y + range.box.height);
+            last.box.x = std::min(last.box.x, range.box.x);
+            last.box.y = std::min(last.box.y, range.box.y);
+            last.box.width = right - last.box.x;
+            last.box.height = bottom - last.box.y;
+            last.end_seconds = range.end_seconds;
+        }
+        return all;
     }
 
     // Joins the frames of all ranges, which may overlap, to motion ranges.
@@ -209,7 +233,8 @@ private:
         const auto wanted = ThreadPool(job_.options().threads).threads();
         const auto pixels = std::int64_t{shape_.width} * shape_.height;
         const auto room = std::max<std::int64_t>(1, most_bytes / (pixels * bytes_per_pixel));
-        return static_cast<int>(std::min<std::int64_t>({wanted, room, std::max<std::int64_t>(1, static_cast<std::int64_t>(ranges))}));
+        return static_cast<int>(
+            std::min<std::int64_t>({wanted, room, std::max<std::int64_t>(1, static_cast<std::int64_t>(ranges))}));
     }
 
     // Runs the detector in one range, on the part of the picture that changes there. After the range it continues
@@ -230,13 +255,12 @@ private:
         if (std::holds_alternative<FirstFrame>(options_.detector.parameters.background) && pictures.seek(0) &&
             pictures.next(time))
             detector.run(part_of(pictures.picture(), part), lists);
-        const auto warm_up = static_cast<double>(warm_up_frames(options_.detector.parameters.background));
-        if (!pictures.seek(std::max(0.0, range.begin_seconds - warm_up * frame_seconds_))) return seen;
+        if (!pictures.seek(std::max(0.0, range.begin_seconds - warm_up_seconds()))) return seen;
         double last_seen = range.end_seconds;
         std::int64_t decoded = 0;
         while (!job_.stopped() && pictures.next(time)) {
-            if (time.seconds > std::min(last_seen + fwd::BlockActivity::margin_seconds,
-                                        range.end_seconds + longest_after_seconds))
+            if (time.seconds >
+                std::min(last_seen + fwd::BlockActivity::margin_seconds, range.end_seconds + longest_after_seconds))
                 break;
             detector.run(part_of(pictures.picture(), part), lists);
             ++decoded;
@@ -275,11 +299,12 @@ private:
         std::vector<Zone> inside;
         for (const auto& zone : *zones) {
             const int left = std::max(zone.x, part.x), top = std::max(zone.y, part.y);
-            const int right = static_cast<int>(
-                std::min(std::int64_t{zone.x} + zone.width, std::int64_t{part.x} + part.width));
-            const int bottom = static_cast<int>(
-                std::min(std::int64_t{zone.y} + zone.height, std::int64_t{part.y} + part.height));
-            if (left < right && top < bottom) inside.push_back({left - part.x, top - part.y, right - left, bottom - top});
+            const int right =
+                static_cast<int>(std::min(std::int64_t{zone.x} + zone.width, std::int64_t{part.x} + part.width));
+            const int bottom =
+                static_cast<int>(std::min(std::int64_t{zone.y} + zone.height, std::int64_t{part.y} + part.height));
+            if (left < right && top < bottom)
+                inside.push_back({left - part.x, top - part.y, right - left, bottom - top});
         }
         if (inside.empty()) return {.outside = true};
         return {.mask = MaskRegion(inside, {1, part.height, part.width, 1}, executor)};
@@ -342,8 +367,8 @@ bool reads_changes(const FindOptions& options) {
 
 std::string clip_time(const FindResult& result, double seconds) {
     if (result.began_us > 0) {
-        const auto time = std::chrono::sys_seconds(
-            std::chrono::seconds((result.began_us + std::llround(seconds * 1e6)) / 1'000'000));
+        const auto time =
+            std::chrono::sys_seconds(std::chrono::seconds((result.began_us + std::llround(seconds * 1e6)) / 1'000'000));
         return fmt::format("{:%Y%m%d-%H%M%S}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
     }
     const auto whole = static_cast<std::int64_t>(seconds);

