@@ -56,7 +56,8 @@ TEST_F(FindCommand, ListsTheSameTimesForARecordingAndItsSource) {
     }
 }
 
-// DVR-Scan publishes the events of this clip: frames 10 to 148, 359 to 490 and 543 to 575, of which the last 50 are added.
+// DVR-Scan publishes the events of this clip: frames 10 to 148, 359 to 490 and 543 to 575, of which the last 50 are
+// added.
 TEST(FindRealCommand, FindsThePublishedEventsOfARoad) {
     const auto clip = real_data("moving_objects/dvr-scan/traffic_camera.mp4");
     FRAMEWIRE_NEEDS_REAL(clip);
@@ -69,9 +70,10 @@ TEST(FindRealCommand, FindsThePublishedEventsOfARoad) {
         const auto found = lines_of(result.out);
         EXPECT_TRUE(found.size() == 3 || (source != clip && found.size() > 3)) << result.out;
         for (const int begin : {10, 359, 543})
-            EXPECT_TRUE(std::ranges::any_of(found, [&](const Json& range) {
-                return std::abs(range["begin_frame"].get<int>() - begin) <= 25;
-            })) << begin << '\n' << result.out;
+            EXPECT_TRUE(std::ranges::any_of(
+                found, [&](const Json& range) { return std::abs(range["begin_frame"].get<int>() - begin) <= 25; }))
+                << begin << '\n'
+                << result.out;
     }
 }
 
@@ -84,7 +86,7 @@ TEST_F(FindCommand, PrintsATable) {
 
 TEST_F(FindCommand, CutsClips) {
     const auto clips = folder_ / "clips/";
-    const std::vector<std::string> arguments{"find", "-i",       recording(), "-o",      clips,
+    const std::vector<std::string> arguments{"find",   "-i",       recording(), "-o",      clips,
                                              "--json", "--before", "1",         "--after", "1"};
     const auto result = run_framewire(arguments);
     ASSERT_EQ(result.code, 0) << result.err;

@@ -214,8 +214,7 @@ void add_find(CommandLine& program, Action& chosen) {
     add_no_audio(times, flags->no_audio).needs(output);
     add_detector(command, *flags);
     add_common_options(command, flags->common);
-    set_work(command, chosen, flags->common,
-             [=](const std::stop_source& stop) { find(*flags, stop.get_token()); });
+    set_work(command, chosen, flags->common, [=](const std::stop_source& stop) { find(*flags, stop.get_token()); });
 }
 
 }  // namespace framewire::app
