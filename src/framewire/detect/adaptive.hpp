@@ -38,9 +38,11 @@ inline constexpr int adaptive_matches = 2;
 /// Number of frames at the start from which pixels learn faster.
 inline constexpr std::uint32_t adaptive_young_frames = 50;
 /// Units of the radius of a pixel: this many are 1, the radius of a calm pixel.
-inline constexpr int adaptive_radius_unit = 256, most_adaptive_radius = 8 * adaptive_radius_unit;
-/// Limits of the flicker of a pixel, in tenths.
-inline constexpr int least_flicker = 1, most_flicker = 200;
+inline constexpr int adaptive_radius_unit = 256;
+/// Largest radius of a pixel.
+inline constexpr int most_adaptive_radius = 8 * adaptive_radius_unit;
+inline constexpr int least_flicker = 1;   ///< smallest flicker of a pixel, in tenths
+inline constexpr int most_flicker = 200;  ///< largest flicker of a pixel, in tenths
 
 /// The parameters converted to what the update uses. Ages are counted in ticks of `tick_frames` frames, so that
 /// they fit a byte.

@@ -223,8 +223,8 @@ using Lines = std::vector<std::string>;
 
 TEST(BashCompletion, CompletesSubcommandsAndOptions) {
     const Bash bash;
-    EXPECT_EQ(bash.offered("framewire "), (Lines{"bench", "check", "detect", "devices", "explain", "filters", "help",
-                                                 "hog", "run", "serve", "show", "sources", "view"}));
+    EXPECT_EQ(bash.offered("framewire "), (Lines{"bench", "check", "detect", "devices", "explain", "filters", "find",
+                                                 "help", "hog", "run", "serve", "show", "sources", "view"}));
     EXPECT_EQ(bash.offered("framewire de"), (Lines{"detect", "devices"}));
     EXPECT_EQ(bash.offered("framewire --v"), (Lines{"--version"}));
     EXPECT_EQ(bash.offered("framewire detect --m"),
