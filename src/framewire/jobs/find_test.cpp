@@ -102,11 +102,13 @@ protected:
 
 FRAMEWIRE_ON_EVERY_BACKEND(Find);
 
-void expect_same(const std::vector<MotionRange>& found, const std::vector<MotionRange>& expected) {
+// Expects the same events within a second; ends may be up to `late` seconds later.
+void expect_same(const std::vector<MotionRange>& found, const std::vector<MotionRange>& expected, double late = 1) {
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
         EXPECT_NEAR(found[i].begin_seconds, expected[i].begin_seconds, 1) << i;
-        EXPECT_NEAR(found[i].end_seconds, expected[i].end_seconds, 1) << i;
+        EXPECT_GE(found[i].end_seconds, expected[i].end_seconds - 1) << i;
+        EXPECT_LE(found[i].end_seconds, expected[i].end_seconds + late) << i;
     }
 }
 
@@ -126,7 +128,8 @@ TEST_P(Find, FindsTheSameEventsAsTheDetectorOnTheSource) {
         const auto& found = find.run();
         EXPECT_TRUE(found.from_changes);
         EXPECT_EQ(found.figures.frames, expected.figures.frames);
-        expect_same(found.ranges, expected.ranges);
+        // What an object leaves behind below the threshold of `bounded` lasts until the next frames replace it.
+        expect_same(found.ranges, expected.ranges, mode == "bounded" ? 3 : 1);
     }
 }
 
