@@ -102,6 +102,34 @@ void expect_opencvs(int cell, int block, int bins, bool signed_gradients) {
     EXPECT_GT(compared, of.rows * of.columns / 8);
 }
 
+// The preset `opencv` computes the descriptor of OpenCV's people detector in colour. Blocks at the border are excluded,
+// because OpenCV reflects it. The rest are the 8 bits of our square root, and OpenCV's directions.
+TEST(HogAndOpenCv, ThePresetMatchesTheDescriptorOfThePeopleDetector) {
+    constexpr int width = 128, height = 160;
+    cv::Mat image(height, width, CV_8UC3);
+    for (int channel = 0; channel < 3; ++channel)
+        cv::insertChannel(picture(width + 8 * channel, height)(cv::Rect(8 * channel, 0, width, height)), image,
+                          channel);
+    const Shape shape{1, height, width, 3};
+    Hog hog(hog_preset(HogPreset::opencv), shape, kit::executor(Backend::cpu));
+    const auto& of = hog.output_shape();
+    std::vector<float> got(static_cast<std::size_t>(of.count()));
+    hog.run(HostView<const std::uint8_t>(image.data, shape), {got.data(), of});
+    const cv::HOGDescriptor theirs({width, height}, {16, 16}, {8, 8}, {8, 8}, 9);
+    const auto want = opencvs(theirs, image, of, 2);
+    ASSERT_EQ(got.size(), want.size());
+    double squares = 0, differences = 0;
+    for (int y = 1; y + 1 < of.rows; ++y)
+        for (int x = 1; x + 1 < of.columns; ++x)
+            for (int i = 0; i < of.values; ++i) {
+                const auto at = static_cast<std::size_t>((y * of.columns + x) * of.values + i);
+                squares += want[at] * want[at];
+                differences += (got[at] - want[at]) * (got[at] - want[at]);
+            }
+    EXPECT_GT(squares, 10);
+    EXPECT_LT(std::sqrt(differences / squares), 0.05);
+}
+
 TEST(HogAndOpenCv, CentralGradientsMatchHogDescriptor) {
     expect_opencvs(8, 2, 9, false);
     expect_opencvs(8, 2, 12, true);

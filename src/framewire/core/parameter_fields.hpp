@@ -152,6 +152,12 @@ public:
         return all;
     }
 
+    /// Calls `body(info, text)` for every member.
+    template <class Body>
+    void for_each(const Aggregate& aggregate, Body&& body) const {
+        for (const auto& field : fields_) body(field.info, field.text(aggregate));
+    }
+
     /// Calls `body(info, text of one, text of other)` for every member that differs.
     template <class Body>
     void for_differences(const Aggregate& one, const Aggregate& other, Body&& body) const {

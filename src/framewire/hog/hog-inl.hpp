@@ -63,6 +63,40 @@ HWY_INLINE Gradient central(const std::uint8_t* above, const std::uint8_t* row, 
     return {hn::Sub(load(row + 1), load(row - 1)), hn::Sub(load(below), load(above))};
 }
 
+// Returns, for each pixel, the longer of two gradients; of equal ones, the first. Squared lengths have 32 bits, so even
+// and odd lanes are compared separately.
+HWY_INLINE Gradient longest(const Gradient& one, const Gradient& other) {
+    const D16 d16;
+    const D32 d32;
+    const auto even = [](V16 values)
+                          HWY_ATTR { return hn::ShiftRight<16>(hn::ShiftLeft<16>(hn::BitCast(D32(), values))); };
+    const auto odd = [](V16 values) HWY_ATTR { return hn::ShiftRight<16>(hn::BitCast(D32(), values)); };
+    // Returns the lanes in which `other` is longer, with all bits set.
+    const auto longer = [&](auto&& lanes_of) HWY_ATTR {
+        const auto energy = [&](const Gradient& of) HWY_ATTR {
+            const auto x = lanes_of(of.x), y = lanes_of(of.y);
+            return hn::Add(hn::Mul(x, x), hn::Mul(y, y));
+        };
+        return hn::VecFromMask(d32, hn::Gt(energy(other), energy(one)));
+    };
+    const auto of_both = hn::IfThenElse(hn::MaskFromVec(hn::BitCast(d16, hn::Set(d32, 0x0000FFFF))),
+                                        hn::BitCast(d16, longer(even)), hn::BitCast(d16, longer(odd)));
+    const auto second = hn::MaskFromVec(of_both);
+    return {hn::IfThenElse(second, other.x, one.x), hn::IfThenElse(second, other.y, one.y)};
+}
+
+// Returns the gradients at `x` that `gradient_of(above, row, below)` computes, of the plane in which they are longest.
+template <class GradientOf>
+HWY_INLINE Gradient gradient_at(const HogRows& rows, std::int64_t x, GradientOf&& gradient_of) {
+    const auto of_plane = [&](int plane) HWY_ATTR {
+        const auto at = plane * rows.plane_stride_bytes + x;
+        return gradient_of(rows.above + at, rows.row + at, rows.below + at);
+    };
+    auto best = of_plane(rows.planes - 1);
+    for (int plane = rows.planes - 2; plane >= 0; --plane) best = longest(best, of_plane(plane));
+    return best;
+}
+
 // A gradient turned to within 45 degrees of an axis: its component `along` the axis, and its component `across`, to the
 // left of the axis. Directions at both ends of an axis give the same quotient, so one signed division gives the angle
 // from the axis.

@@ -19,6 +19,7 @@
 #include <cstring>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #ifndef FRAMEWIRE_HOG_CELL_ROW
 #define FRAMEWIRE_HOG_CELL_ROW
@@ -40,6 +41,8 @@ struct BlockRow {
     std::int64_t cell_row_values;
     int columns, block, bins;
     float* out;
+    bool clipped;  // true: l2hys and opencv
+    HogLengths lengths;
 };
 
 constexpr int piece_px = 128;  // pixels processed at a time in a row, or one cell
@@ -111,16 +114,34 @@ void gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uint8_t
     for (; x < pixels; ++x) row[x] = table[gray[x]];
 }
 
+// Splits BGR pixels into planes, the remainder of a row pixel by pixel.
+void split_row(const std::uint8_t* bgr, std::int64_t pixels, std::uint8_t* const* planes) {
+    const hn::ScalableTag<std::uint8_t> d;
+    const auto step = static_cast<std::int64_t>(hn::Lanes(d));
+    std::int64_t x = 0;
+    for (; x + step <= pixels; x += step) {
+        hn::Vec<decltype(d)> b, g, r;
+        hn::LoadInterleaved3(d, bgr + 3 * x, b, g, r);
+        hn::StoreU(b, d, planes[0] + x);
+        hn::StoreU(g, d, planes[1] + x);
+        hn::StoreU(r, d, planes[2] + x);
+    }
+    for (; x < pixels; ++x)
+        for (int plane = 0; plane < 3; ++plane) planes[plane][x] = bgr[3 * x + plane];
+}
+
 // Computes gradients, magnitudes and positions of a row, for the pictures of the steps.
-void gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below, std::int64_t pixels,
-                  HogGradient gradient, const HogRing& ring, const HogGradients& out) {
+void gradient_row(const HogRows& rows, std::int64_t pixels, HogGradient gradient, const HogRing& ring,
+                  const HogGradients& out) {
     const D16 d16;
     const DF df;
     for_polar(
         pixels, ring,
         [&](std::int64_t x) HWY_ATTR {
-            const auto there = gradient == HogGradient::central ? central(above + x, row + x, below + x)
-                                                                : sobel(above + x, row + x, below + x);
+            const auto there = gradient_at(
+                rows, x, [&](const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below) HWY_ATTR {
+                    return gradient == HogGradient::central ? central(above, row, below) : sobel(above, row, below);
+                });
             hn::StoreU(there.x, d16, out.gx + x);
             hn::StoreU(there.y, d16, out.gy + x);
             return there;
@@ -324,7 +345,7 @@ namespace {
 // through each step together. Returns the first block that is left for norm_row(). A row of a block fills `vectors`
 // vectors; `reach` is the extent of its stores.
 template <int vectors>
-int norm_small_blocks(const BlockRow& blocks, bool held, std::int64_t reach) {
+int norm_small_blocks(const BlockRow& blocks, std::int64_t reach) {
     // As many blocks together as the registers allow.
     constexpr int rows = 2, together = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL ? 4 : 2;
     const DF df;
@@ -335,7 +356,7 @@ int norm_small_blocks(const BlockRow& blocks, bool held, std::int64_t reach) {
     int x = 0;
     for (; reach <= (blocks.columns - x - (together - 1)) * values; x += together) {
         VF all[together][rows * vectors], scale[together];
-        const auto sum_up = [&]() HWY_ATTR {
+        const auto sum_up = [&](float added) HWY_ATTR {
             VF sums[together];
             for (auto& sum : sums) sum = hn::Zero(df);
             for (int i = 0; i < rows * vectors; ++i)
@@ -346,7 +367,7 @@ int norm_small_blocks(const BlockRow& blocks, bool held, std::int64_t reach) {
             for (int block = 0; block < together; ++block)
                 squares[block] = hn::GetLane(hn::SumOfLanes(df, sums[block]));
             for (int block = 0; block < together; ++block)
-                scale[block] = hn::Set(df, 1 / std::sqrt(squares[block] + hog_epsilon_squared));
+                scale[block] = hn::Set(df, 1 / (std::sqrt(squares[block] + blocks.lengths.squared) + added));
         };
         for (int block = 0; block < together; ++block)
             for (int y = 0; y < rows; ++y)
@@ -356,12 +377,12 @@ int norm_small_blocks(const BlockRow& blocks, bool held, std::int64_t reach) {
                     const auto whole = hn::LoadU(df, from);
                     all[block][y * vectors + i] = i < vectors - 1 ? whole : hn::IfThenElseZero(own, whole);
                 }
-        sum_up();
-        if (held) {
+        sum_up(blocks.lengths.first);
+        if (blocks.clipped) {
             for (int i = 0; i < rows * vectors; ++i)
                 for (int block = 0; block < together; ++block)
                     all[block][i] = hn::Min(hn::Mul(all[block][i], scale[block]), most);
-            sum_up();
+            sum_up(blocks.lengths.second);
         }
         for (int block = 0; block < together; ++block)
             for (int y = 0; y < rows; ++y)
@@ -377,21 +398,20 @@ int norm_small_blocks(const BlockRow& blocks, bool held, std::int64_t reach) {
 // Normalises a row of blocks. Loads read whole vectors and mask values that do not belong to the block. Stores write
 // whole vectors, because the next row of values or the next block overwrites the excess. Only the stores of a row's
 // last blocks must not exceed the row.
-void norm_row(const BlockRow& blocks, HogNorm norm) {
+void norm_row(const BlockRow& blocks) {
     const DF df;
     const auto step = static_cast<std::int64_t>(hn::Lanes(df));
     const auto run = std::int64_t{blocks.block} * blocks.bins, values = run * blocks.block;
-    const bool held = norm == HogNorm::l2hys;
-    const auto most = hn::Set(df, held ? hog_largest_share : std::numeric_limits<float>::infinity());
+    const auto most = hn::Set(df, blocks.clipped ? hog_largest_share : std::numeric_limits<float>::infinity());
     const auto one = hn::Set(df, 1.0f);
     const auto reach = values - run + (run + step - 1) / step * step;  // extent of the stores of one block
     HWY_ALIGN float last[hog_most_block * hog_most_block * hog_most_bins + HWY_MAX_BYTES];
     int x = 0;
     if (blocks.block == 2) {
         const auto vectors = (run + step - 1) / step;
-        if (vectors == 1) x = norm_small_blocks<1>(blocks, held, reach);
-        if (vectors == 2) x = norm_small_blocks<2>(blocks, held, reach);
-        if (vectors == 3) x = norm_small_blocks<3>(blocks, held, reach);
+        if (vectors == 1) x = norm_small_blocks<1>(blocks, reach);
+        if (vectors == 2) x = norm_small_blocks<2>(blocks, reach);
+        if (vectors == 3) x = norm_small_blocks<3>(blocks, reach);
     }
     for (; x < blocks.columns; ++x) {
         const auto* cells = blocks.cells + std::int64_t{x} * blocks.bins;
@@ -404,14 +424,15 @@ void norm_row(const BlockRow& blocks, HogNorm norm) {
                     body(y * run + i, hn::Min(hn::Mul(hn::IfThenElseZero(own, whole), scale), above));
                 }
         };
-        const auto scale_of = [&](VF scale, VF above) HWY_ATTR {
+        const auto scale_of = [&](VF scale, VF above, float added) HWY_ATTR {
             auto sum = hn::Zero(df);
             for_vectors(scale, above, [&](std::int64_t, VF value) HWY_ATTR { sum = hn::MulAdd(value, value, sum); });
             // A scalar root and a scalar division, because they take several times as long on whole vectors.
-            return hn::Set(df, 1 / std::sqrt(hn::GetLane(hn::SumOfLanes(df, sum)) + hog_epsilon_squared));
+            const auto squared = hn::GetLane(hn::SumOfLanes(df, sum)) + blocks.lengths.squared;
+            return hn::Set(df, 1 / (std::sqrt(squared) + added));
         };
-        const auto first = scale_of(one, hn::Set(df, std::numeric_limits<float>::infinity()));
-        const auto second = held ? scale_of(first, most) : one;
+        const auto first = scale_of(one, hn::Set(df, std::numeric_limits<float>::infinity()), blocks.lengths.first);
+        const auto second = blocks.clipped ? scale_of(first, most, blocks.lengths.second) : one;
         auto* out = blocks.out + x * values;
         // The stores of the last blocks would cross the end of the row, so they go through a buffer.
         const bool fits = reach <= (blocks.columns - x) * values;
@@ -433,6 +454,7 @@ HWY_EXPORT(cell_row);
 HWY_EXPORT(gamma_row);
 HWY_EXPORT(gradient_row);
 HWY_EXPORT(norm_row);
+HWY_EXPORT(split_row);
 
 // Returns levels at the edges of the report's bins, which have four gray values each.
 HogLevels hog_levels(const Histogram& histogram) {
@@ -470,13 +492,26 @@ void hog_gamma_row(const std::uint8_t* gray, std::int64_t pixels, const std::uin
     row[pixels] = row[pixels - 1];
 }
 
-void hog_gradient_row(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below,
-                      std::int64_t pixels, HogGradient gradient, const HogRing& ring, const HogGradients& out) {
-    HWY_DYNAMIC_DISPATCH(gradient_row)(above, row, below, pixels, gradient, ring, out);
+void hog_gradient_row(const HogRows& rows, std::int64_t pixels, HogGradient gradient, const HogRing& ring,
+                      const HogGradients& out) {
+    HWY_DYNAMIC_DISPATCH(gradient_row)(rows, pixels, gradient, ring, out);
 }
 
-std::uint8_t* Hog::gray_row(int frame, std::int64_t y) const {
-    return gray_.data() + (std::int64_t{frame} * shape_.height + y) * row_stride_bytes_ + hog_cpu_row_begin;
+std::array<std::uint8_t, 256> hog_fixed_table(HogGamma gamma) {
+    std::array<std::uint8_t, 256> table;
+    for (int gray = 0; gray < 256; ++gray)
+        table[static_cast<std::size_t>(gray)] =
+            gamma == HogGamma::sqrt ? hog_root(gray) : static_cast<std::uint8_t>(gray);
+    return table;
+}
+
+void hog_split_row(const std::uint8_t* bgr, std::int64_t pixels, std::uint8_t* const* planes) {
+    HWY_DYNAMIC_DISPATCH(split_row)(bgr, pixels, planes);
+}
+
+std::uint8_t* Hog::gray_row(int frame, std::int64_t y, int plane) const {
+    const auto row = (std::int64_t{frame} * planes_ + plane) * shape_.height + y;
+    return gray_.data() + row * row_stride_bytes_ + hog_cpu_row_begin;
 }
 
 // Calls body(band, frame, first row, end row) in parallel for the bands of every frame.
@@ -490,13 +525,29 @@ void Hog::for_bands(Body&& body) const {
     });
 }
 
-// Counts the gray levels of the frames and converts BGR frames to gray in the same pass. Gray frames are read in place.
+// Counts the gray levels of the frames and converts BGR frames to gray in the same pass. Without the report's gamma
+// nothing is counted, and pixels are converted right before they are used. Planes are read in place.
 void Hog::run(HostView<const std::uint8_t> frames, HogView<float, MemorySpace::host> out) {
-    const bool is_gray = frames.shape().channels == 1;
-    validate(frames, is_gray ? shape_.with_channels(1) : shape_, "hog's image");
+    const bool are_planes = frames.shape().channels == 1, counts = parameters_.gamma == HogGamma::report;
+    validate(frames, are_planes ? shape_.with_channels(1).with_frames(planes_ * shape_.frames) : shape_, "hog's image");
     check(out.shape());
-    if (!count_near(frames)) count_levels(frames);
-    describe([&](int frame, int y) { return is_gray ? frames.row(frame, y) : gray_row(frame, y); }, out);
+    if (counts && !count_near(frames)) count_levels(frames);
+    describe(
+        [&](int frame, int y) {
+            std::array<const std::uint8_t*, 3> rows{};
+            for (int plane = 0; plane < planes_; ++plane)
+                rows[static_cast<std::size_t>(plane)] =
+                    are_planes ? frames.row(frame * planes_ + plane, y) : gray_row(frame, y, plane);
+            if (are_planes || counts) return rows;
+            if (planes_ == 1) {
+                gray_span(GrayMethod::weighted, frames.row(frame, y), 3, shape_.width, 1, gray_row(frame, y));
+                return rows;
+            }
+            std::uint8_t* const to[] = {gray_row(frame, y), gray_row(frame, y, 1), gray_row(frame, y, 2)};
+            hog_split_row(frames.row(frame, y), shape_.width, to);
+            return rows;
+        },
+        out);
 }
 
 // Counts the levels of each band, adds up the histograms of each frame and sets the frame's gamma.
@@ -549,13 +600,16 @@ void Hog::set_levels(std::int64_t frame, const HogLevels& levels) {
     has_levels_ = true;
 }
 
-// Computes the descriptors. gray_at(frame, y) returns a row of the gray image that was counted.
-template <class GrayAt>
-void Hog::describe(GrayAt&& gray_at, HogView<float, MemorySpace::host> out) {
+// Computes the descriptors. rows_at(frame, y) returns a row of each plane before the gamma.
+template <class RowsAt>
+void Hog::describe(RowsAt&& rows_at, HogView<float, MemorySpace::host> out) {
     const auto& pool = executor_->pool();
     for_bands([&](std::int64_t, int frame, int begin, int end) {
         for (int y = begin; y < end; ++y) {
-            hog_gamma_row(gray_at(frame, y), shape_.width, tables_.data() + frame * 256, gray_row(frame, y));
+            const std::array<const std::uint8_t*, 3> rows = rows_at(frame, y);
+            for (int plane = 0; plane < planes_; ++plane)
+                hog_gamma_row(rows[static_cast<std::size_t>(plane)], shape_.width, tables_.data() + frame * 256,
+                              gray_row(frame, y, plane));
         }
     });
     const bool normed = parameters_.norm != HogNorm::none;
@@ -565,9 +619,18 @@ void Hog::describe(GrayAt&& gray_at, HogView<float, MemorySpace::host> out) {
     const int cell = parameters_.cell;
     if (spread_) {
         // Spread votes read the same image, with its replicated border pixels.
-        const SpreadImages images{gray_row(0, 0), row_stride_bytes_,    shape_.width,        shape_.height,
-                                  cell,           shape_.height / cell, shape_.width / cell, nullptr,
-                                  ring,           cells_shape_,         cells.data()};
+        const SpreadImages images{.gray = gray_row(0, 0),
+                                  .row_stride_bytes = row_stride_bytes_,
+                                  .planes = planes_,
+                                  .width = shape_.width,
+                                  .height = shape_.height,
+                                  .cell = cell,
+                                  .rows = shape_.height / cell,
+                                  .columns = shape_.width / cell,
+                                  .tables = nullptr,
+                                  .ring = ring,
+                                  .shape = cells_shape_,
+                                  .out = cells.data()};
         for (int frame = 0; frame < shape_.frames; ++frame) spread_votes(*spread_, images, frame, *executor_);
     } else {
         pool.for_chunks(std::int64_t{shape_.frames} * cells_shape_.rows, 1,
@@ -581,16 +644,15 @@ void Hog::describe(GrayAt&& gray_at, HogView<float, MemorySpace::host> out) {
                         });
     }
     if (!normed) return;
-    // With spread votes, every block has separate histograms.
-    const int block = spread_ ? 1 : parameters_.block;
+    const int block = own_histograms() ? 1 : parameters_.block;
     pool.for_chunks(std::int64_t{shape_.frames} * output_shape_.rows, 1,
                     [&](std::int64_t row, std::int64_t, std::int64_t) {
                         const auto frame = static_cast<int>(row / output_shape_.rows),
                                    y = static_cast<int>(row % output_shape_.rows);
                         HWY_DYNAMIC_DISPATCH(norm_row)
                         (BlockRow{cells.row(frame, y), cells_shape_.row_values(), output_shape_.columns, block,
-                                  cells_shape_.values, out.row(frame, y)},
-                         parameters_.norm);
+                                  cells_shape_.values, out.row(frame, y), parameters_.norm != HogNorm::l2,
+                                  hog_lengths(parameters_, output_shape_.values)});
                     });
 }
 
@@ -603,13 +665,54 @@ void Hog::describe(GrayAt&& gray_at, HogView<float, MemorySpace::host> out) {
 namespace framewire {
 namespace {
 
-// Returns the shape of the norm's input: cells, or with spread votes the descriptors themselves.
+// Returns the shape of the norm's input: cells, or the descriptors themselves if each block has its own histograms.
 HogShape shape_of_cells(const HogParameters& parameters, const Shape& frames) {
-    if (parameters.gradient == HogGradient::central) return hog_shape(parameters, frames);
+    if (parameters.gradient == HogGradient::central && parameters.votes != HogVotes::cells)
+        return hog_shape(parameters, frames);
     return {frames.frames, frames.height / parameters.cell, frames.width / parameters.cell, parameters.bins};
 }
 
 }  // namespace
+
+HogParameters hog_preset(HogPreset preset) {
+    switch (preset) {
+        case HogPreset::report: break;
+        case HogPreset::people:
+            return {.gradient = HogGradient::central,
+                    .votes = HogVotes::cells,
+                    .gamma = HogGamma::sqrt,
+                    .colour = HogColour::largest,
+                    .norm = HogNorm::l2hys};
+        case HogPreset::opencv:
+            return {.gradient = HogGradient::central,
+                    .votes = HogVotes::opencv,
+                    .gamma = HogGamma::sqrt,
+                    .colour = HogColour::largest,
+                    .norm = HogNorm::opencv};
+    }
+    return {};
+}
+
+const ParameterInfo& hog_preset_parameter() {
+    static const ParameterInfo parameter{
+        .name = "descriptor",
+        .help =
+            "sets --gradient, --votes, --gamma, --colour and --norm that are not given: report: as in the HOG report; "
+            "people: the best for training models of people; opencv: as OpenCV's people detector",
+        .type = ParameterInfo::Type::choice,
+        .choices = names_of(hog_preset_names)};
+    return parameter;
+}
+
+// The norm of `report` depends on the purpose: classifiers need one.
+void add_preset(HogPreset preset, ParameterValues& given) {
+    hog_fields().for_each(hog_preset(preset), [&](const ParameterInfo& parameter, const std::string& text) {
+        const auto& name = parameter.name;
+        const bool of_preset = name == "gradient" || name == "votes" || name == "gamma" || name == "colour" ||
+                               (name == "norm" && preset != HogPreset::report);
+        if (of_preset && !given.is_given(name)) given.add(name, text);
+    });
+}
 
 // The parameters of the cells come first, then those of the norm.
 const ParameterFields<HogParameters>& hog_fields() {
@@ -618,8 +721,22 @@ const ParameterFields<HogParameters>& hog_fields() {
         parameter_field(
             &P::gradient, hog_gradient_names,
             {.name = "gradient",
-             .help = "sobel: as in the report; central: central differences with votes interpolated between "
-                     "cells (Dalal and Triggs), with which models miss 18 % of INRIA's crops instead of 38 %"}),
+             .help = "sobel: as in the report; central: central differences, with votes interpolated between cells "
+                     "(Dalal and Triggs)"}),
+        parameter_field(
+            &P::votes, hog_votes_names,
+            {.name = "votes",
+             .help = "cells among which a pixel splits its vote: block: those of the same block, weighted by a "
+                     "Gaussian; cells: any cells; opencv: block, half a pixel off; requires central gradients"}),
+        parameter_field(
+            &P::gamma, hog_gamma_names,
+            {.name = "gamma",
+             .help = "curve before the gradients: report: from the quantiles of each frame; none; sqrt: square root"}),
+        parameter_field(
+            &P::colour, hog_colour_names,
+            {.name = "colour",
+             .help = "gradients of the gray image, or of the channel in which they are largest, which requires central "
+                     "gradients and a gamma of none or sqrt"}),
         parameter_field(
             &P::cell,
             {.name = "cell", .help = "side of a cell in pixels", .minimum = 4, .maximum = hog_most_cell, .unit = "PX"}),
@@ -631,7 +748,9 @@ const ParameterFields<HogParameters>& hog_fields() {
             {.name = "signed", .help = "distinguish dark-to-bright from bright-to-dark edges: bins cover 360 degrees"}),
         parameter_field(
             &P::norm, hog_norm_names,
-            {.name = "norm", .help = "normalization of each block of cells; l2hys: as in Dalal and Triggs"}),
+            {.name = "norm",
+             .help = "normalization of each block of cells; l2hys: as in Dalal and Triggs; opencv: l2hys with OpenCV's "
+                     "constants, which damp low contrast"}),
         parameter_field(&P::block, {.name = "block",
                                     .help = "side of a block in cells; requires a norm",
                                     .minimum = 1,
@@ -648,6 +767,12 @@ HogShape hog_shape(const HogParameters& parameters, const Shape& frames) {
     auto read = parameters;
     if (!normed) read.block = HogParameters{}.block;
     hog_fields().check(read, "hog");
+    if (parameters.colour == HogColour::largest &&
+        (parameters.gradient != HogGradient::central || parameters.gamma == HogGamma::report))
+        fail(ErrorCode::usage,
+             "hog: colour largest requires gradient central and gamma none or sqrt; the gradient is {} and the gamma "
+             "{}",
+             name_of(hog_gradient_names, parameters.gradient), name_of(hog_gamma_names, parameters.gamma));
     const HogShape cells{frames.frames, frames.height / parameters.cell, frames.width / parameters.cell,
                          parameters.bins};
     const int block = normed ? parameters.block : 1, side_px = block * parameters.cell;
@@ -662,6 +787,7 @@ HogShape hog_shape(const HogParameters& parameters, const Shape& frames) {
 Hog::Hog(const HogParameters& parameters, const Shape& frames, Executor& executor)
     : parameters_(parameters),
       shape_(frames),
+      planes_(hog_planes(parameters, frames.channels)),
       cells_shape_(shape_of_cells(parameters, (hog_shape(parameters, frames), frames))),
       output_shape_(hog_shape(parameters, frames)),
       executor_(&executor) {
@@ -677,10 +803,18 @@ Hog::Hog(const HogParameters& parameters, const Shape& frames, Executor& executo
     }
     const auto count = static_cast<std::size_t>(frames.frames);
     const auto band_bytes = on_cpu ? sizeof(Histogram) : sizeof(HogBandCounts);
-    gray_ = BackendBuffer(static_cast<std::size_t>(row_stride_bytes_ * frames.rows()), executor);
-    if (on_cpu && frames.frames == 1) levels_ = std::make_shared<HogLevels>();
+    gray_ = BackendBuffer(static_cast<std::size_t>(row_stride_bytes_ * frames.rows() * planes_), executor);
+    const bool counts = parameters.gamma == HogGamma::report;
+    if (on_cpu && frames.frames == 1 && counts) levels_ = std::make_shared<HogLevels>();
     counts_ = BackendBuffer(count * static_cast<std::size_t>(bands_) * band_bytes, executor);
     tables_ = BackendBuffer(count * 256, executor);
+    if (!counts) {
+        const auto table = hog_fixed_table(parameters.gamma);
+        std::vector<std::uint8_t> of_frames;
+        for (int frame = 0; frame < frames.frames; ++frame)
+            of_frames.insert(of_frames.end(), table.begin(), table.end());
+        tables_.put(of_frames.data(), of_frames.size());
+    }
     if (parameters.norm != HogNorm::none) cells_ = BackendBuffer(cells_shape_.bytes() + hog_vector_bytes, executor);
 }
 

@@ -10,8 +10,8 @@
 
 // HOG on the GPU, in up to four launches per group of frames:
 //
-//     gray_kernel   image -> gray; counts its gray levels per band of the frame
-//     table_kernel  counts -> gamma table of 256 bytes per frame
+//     gray_kernel   image -> gray; counts its gray levels per band of the frame  (or split_kernel: image -> planes)
+//     table_kernel  counts -> gamma table of 256 bytes per frame                 (only with the report's gamma)
 //     cells_kernel  gray, table -> histograms of cells     (or spread_kernel with central gradients)
 //     norm_kernel   cells -> normalised blocks             (only with a norm)
 
@@ -32,13 +32,15 @@ struct GrayJob {
 
 // Counts gray levels. Each lane of a warp counts in its own histogram, which is in its own memory bank, so lanes never
 // conflict, regardless of the image. The block's warps share the 32 histograms.
-template <int channels, bool aligned>
+template <int channels, bool aligned, bool counted>
 __global__ void __launch_bounds__(hog_count_threads) gray_kernel(GrayJob job, SplitWeights weights) {
-    __shared__ std::uint32_t counts[hog_gamma_bins * 32];
+    __shared__ std::uint32_t counts[counted ? hog_gamma_bins * 32 : 1];
     __shared__ std::uint32_t warp_largest[hog_count_threads / 32];
-    for (int i = threadIdx.x; i < hog_gamma_bins * 32 / 4; i += hog_count_threads)
-        reinterpret_cast<uint4*>(counts)[i] = {};
-    __syncthreads();
+    if constexpr (counted) {
+        for (int i = threadIdx.x; i < hog_gamma_bins * 32 / 4; i += hog_count_threads)
+            reinterpret_cast<uint4*>(counts)[i] = {};
+        __syncthreads();
+    }
 
     // The block's part of the frame: groups of 16 pixels, one grid width apart.
     const auto* in = job.in.data + blockIdx.y * job.in.frame_stride;
@@ -53,6 +55,7 @@ __global__ void __launch_bounds__(hog_count_threads) gray_kernel(GrayJob job, Sp
         const auto gray =
             load_gray_group<channels, aligned>(in + y * job.in.row_stride + x * channels, pixels, weights);
         gray_groups[index] = gray;
+        if constexpr (!counted) continue;
         const std::uint32_t words[4] = {gray.x, gray.y, gray.z, gray.w};
         largest = __vmaxu4(__vmaxu4(largest, __vmaxu4(gray.x, gray.y)), __vmaxu4(gray.z, gray.w));
         // The offset of the level's bin is the bin times 32: moves bits 2 to 7 of the byte to bits 5 to 10.
@@ -70,6 +73,7 @@ __global__ void __launch_bounds__(hog_count_threads) gray_kernel(GrayJob job, Sp
                 if (pixel < pixels) count(pixel);
         }
     }
+    if constexpr (!counted) return;
     largest = __vmaxu4(largest, largest >> 16);
     largest = cuda::warp_max(max(largest & 255, largest >> 8 & 255));
     if (threadIdx.x % 32 == 0) warp_largest[threadIdx.x / 32] = largest;
@@ -85,6 +89,27 @@ __global__ void __launch_bounds__(hog_count_threads) gray_kernel(GrayJob job, Sp
         for (const auto of_warp : warp_largest) largest = max(largest, of_warp);
         out.largest = largest;
     }
+}
+
+// ---- Planes of blue, green and red: one thread per group of 16 pixels ----
+
+constexpr int split_threads = 128;
+
+// BGR frames and their planes, three per frame.
+struct SplitJob {
+    cuda::KernelImage<const std::uint8_t> in;
+    cuda::KernelImage<std::uint8_t> planes;
+    int width;
+};
+
+// A warp reads consecutive bytes; most of its loads are served by the L1 cache.
+__global__ void __launch_bounds__(split_threads) split_kernel(SplitJob job) {
+    const int x = static_cast<int>(blockIdx.x) * split_threads + static_cast<int>(threadIdx.x);
+    if (x >= job.width) return;
+    const auto* from = job.in.data + blockIdx.z * job.in.frame_stride + blockIdx.y * job.in.row_stride + 3 * x;
+    auto* to = job.planes.data + 3 * blockIdx.z * job.planes.frame_stride + blockIdx.y * job.planes.row_stride + x;
+#pragma unroll
+    for (int plane = 0; plane < 3; ++plane) to[plane * job.planes.frame_stride] = from[plane];
 }
 
 // ---- The gamma table: one block per frame, one thread per gray value ----
@@ -305,7 +330,8 @@ struct NormJob {
     float* out;
     HogShape to;
     int block;
-    bool twice;  // HogNorm::l2hys
+    bool twice;  // l2hys and opencv
+    HogLengths lengths;
 };
 
 // Normalises blocks. Each lane adds the squares of every fourth value; shuffles combine the sums.
@@ -326,17 +352,17 @@ __global__ void __launch_bounds__(norm_threads) norm_kernel(NormJob job) {
             at += norm_lanes;
         }
     };
-    // Returns the factor 1 / sqrt(|v|^2 + e^2) of the values, or of the clipped values.
-    const auto scale = [&](auto&& of) {
+    // Returns the factor 1 / (sqrt(|v|^2 + e^2) + `added`) of the values, or of the clipped values.
+    const auto scale = [&](auto&& of, float added) {
         float sum = 0;
         each([&](int, float value) { sum += of(value) * of(value); });
 #pragma unroll
         for (int step = 1; step < norm_lanes; step *= 2) sum += __shfl_xor_sync(~0u, sum, step);
-        return 1 / sqrtf(sum + hog_epsilon_squared);
+        return 1 / (sqrtf(sum + job.lengths.squared) + added);
     };
-    const auto first = scale([](float value) { return value; });
+    const auto first = scale([](float value) { return value; }, job.lengths.first);
     const auto held = [&](float value) { return job.twice ? fminf(value * first, hog_largest_share) : value; };
-    const auto second = job.twice ? scale(held) : first;
+    const auto second = job.twice ? scale(held, job.lengths.second) : first;
     auto* out = job.out + ((std::int64_t{frame} * job.to.rows + y) * job.to.columns + x) * job.to.values;
     each([&](int i, float value) { out[i] = held(value) * second; });
 }
@@ -344,11 +370,28 @@ __global__ void __launch_bounds__(norm_threads) norm_kernel(NormJob job) {
 }  // namespace
 }  // namespace hog_kernels
 
+// Rows are a dimension of the grid, because no frame has more of them than a grid has blocks.
+void hog_split_on_device(DeviceView<const std::uint8_t> bgr, DeviceView<std::uint8_t> planes,
+                         const cuda::Stream& stream) {
+    using namespace hog_kernels;
+    const auto& shape = bgr.shape();
+    cuda::for_frames(shape.frames, 1, [&](int first, int count) {
+        const SplitJob job{cuda::KernelImage<const std::uint8_t>(bgr).from_frame(first),
+                           cuda::KernelImage<std::uint8_t>(planes).from_frame(3 * first), shape.width};
+        const dim3 grid(cuda::blocks(shape.width, split_threads), static_cast<unsigned>(shape.height),
+                        static_cast<unsigned>(count));
+        cuda::Launch(stream, grid, split_threads)(split_kernel, job);
+    });
+}
+
 // Queues all launches for batches of as many frames as fit a grid. Central gradients use spread_votes_on_device()
-// instead of cells_kernel().
+// instead of cells_kernel(). Planes of colours pass through gray_kernel as if they were frames, or through
+// split_kernel.
 void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace::device> out) {
     using namespace hog_kernels;
-    validate(frames, shape_, "hog's image");
+    const bool are_planes = planes_ == 3 && frames.shape().channels == 1;
+    const int images = shape_.frames * planes_;  // of one channel in `gray_`
+    validate(frames, are_planes ? shape_.with_channels(1).with_frames(images) : shape_, "hog's image");
     check(out.shape());
     const auto& stream = executor_->stream();
     const auto groups_per_row = static_cast<unsigned>(row_stride_bytes_ / hog_group_px);
@@ -356,8 +399,16 @@ void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace:
     const cuda::KernelImage<const std::uint8_t> in(frames);
     const bool aligned = in.aligned_to(16);
     const bool normed = parameters_.norm != HogNorm::none;
+    const bool counted = parameters_.gamma == HogGamma::report;
     auto* cells = normed ? cells_.as<float>() : out.data();
-    cuda::for_frames(shape_.frames, 1, [&](int first, int count) {
+    if (planes_ == 3 && !are_planes)
+        hog_split_on_device(frames,
+                            {gray_.data(),
+                             {images, shape_.height, shape_.width, 1},
+                             row_stride_bytes_,
+                             row_stride_bytes_ * shape_.height},
+                            stream);
+    cuda::for_frames(planes_ == 3 && !are_planes ? 0 : images, 1, [&](int first, int count) {
         const auto grid_frames = static_cast<unsigned>(count);
         auto* gray = gray_.data() + first * row_stride_bytes_ * shape_.height;
         auto* tables = tables_.data() + std::int64_t{first} * 256;
@@ -373,11 +424,17 @@ void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace:
             cuda::Launch(stream, dim3(static_cast<unsigned>(bands_), grid_frames), hog_count_threads)(kernel, gray_job,
                                                                                                       weights);
         };
-        if (shape_.channels == 3)
-            launch(aligned ? gray_kernel<3, true> : gray_kernel<3, false>);
+        const auto launch_for = [&]<bool counts_levels>() {
+            if (frames.shape().channels == 3)
+                launch(aligned ? gray_kernel<3, true, counts_levels> : gray_kernel<3, false, counts_levels>);
+            else
+                launch(aligned ? gray_kernel<1, true, counts_levels> : gray_kernel<1, false, counts_levels>);
+        };
+        if (counted)
+            launch_for.template operator()<true>();
         else
-            launch(aligned ? gray_kernel<1, true> : gray_kernel<1, false>);
-        cuda::Launch(stream, grid_frames, table_threads)(table_kernel, counts, bands_, tables);
+            launch_for.template operator()<false>();
+        if (counted) cuda::Launch(stream, grid_frames, table_threads)(table_kernel, counts, bands_, tables);
         if (spread_) return;
 
         const int cell_columns = cuda::parts(parameters_.cell, columns_each);
@@ -402,16 +459,28 @@ void Hog::run(DeviceView<const std::uint8_t> frames, HogView<float, MemorySpace:
     });
     if (spread_)
         spread_votes_on_device(*spread_,
-                               {gray_.data(), row_stride_bytes_, shape_.width, shape_.height, parameters_.cell,
-                                shape_.height / parameters_.cell, shape_.width / parameters_.cell, tables_.data(),
-                                hog_ring(parameters_.bins, parameters_.signed_gradients), cells_shape_, cells},
+                               {.gray = gray_.data(),
+                                .row_stride_bytes = row_stride_bytes_,
+                                .planes = planes_,
+                                .width = shape_.width,
+                                .height = shape_.height,
+                                .cell = parameters_.cell,
+                                .rows = shape_.height / parameters_.cell,
+                                .columns = shape_.width / parameters_.cell,
+                                .tables = tables_.data(),
+                                .ring = hog_ring(parameters_.bins, parameters_.signed_gradients),
+                                .shape = cells_shape_,
+                                .out = cells},
                                executor_->stream());
     if (!normed) return;
     cuda::for_frames(output_shape_.frames, 1, [&](int first, int count) {
-        const NormJob job{cells + first * cells_shape_.rows * cells_shape_.row_values(), cells_shape_,
-                          out.data() + first * output_shape_.rows * output_shape_.row_values(), output_shape_,
-                          // With spread votes, every block has separate histograms.
-                          spread_ ? 1 : parameters_.block, parameters_.norm == HogNorm::l2hys};
+        const NormJob job{cells + first * cells_shape_.rows * cells_shape_.row_values(),
+                          cells_shape_,
+                          out.data() + first * output_shape_.rows * output_shape_.row_values(),
+                          output_shape_,
+                          own_histograms() ? 1 : parameters_.block,
+                          parameters_.norm != HogNorm::l2,
+                          hog_lengths(parameters_, output_shape_.values)};
         const dim3 grid(cuda::blocks(output_shape_.columns * norm_lanes, norm_threads),
                         static_cast<unsigned>(output_shape_.rows), static_cast<unsigned>(count));
         cuda::Launch(stream, grid, norm_threads)(norm_kernel, job);

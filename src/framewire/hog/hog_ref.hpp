@@ -33,7 +33,7 @@ inline HogReference hog_reference(const HogParameters& p, HostView<const std::ui
     gray_reference(GrayMethod::weighted, frame, gray_image.view());
     r.gray.assign(gray_image.view().data(), gray_image.view().data() + pixels);
 
-    // Quantiles of the histogram, and the gamma (HOG report, section 4.1).
+    // Quantiles of the histogram, and the report's gamma (HOG report, section 4.1).
     std::vector<double> cumulative(64, 0);
     for (const int level : r.gray)
         for (int bin = level / 4; bin < 64; ++bin) ++cumulative[static_cast<std::size_t>(bin)];
@@ -48,24 +48,39 @@ inline HogReference hog_reference(const HogParameters& p, HostView<const std::ui
     if (mid != low && high == mid) g = 1.2;
     if (mid != low && high != mid) g = std::clamp(std::log((mid - low) / (high - mid)), 0.8, 1.2);
     const double largest = *std::max_element(r.gray.begin(), r.gray.end());
-    for (const int level : r.gray)
-        r.gamma.push_back(largest == 0 ? 0 : static_cast<int>(std::lround(largest * std::pow(level / largest, 1 / g))));
-
-    const auto pixel = [&](int y, int x) {
-        return r.gamma[at(std::clamp(y, 0, height - 1), std::clamp(x, 0, width - 1))];
+    const auto gamma = [&](int level) {
+        if (p.gamma == HogGamma::none) return level;
+        if (p.gamma == HogGamma::sqrt) return static_cast<int>(std::lround(255 * std::sqrt(level / 255.0)));
+        return largest == 0 ? 0 : static_cast<int>(std::lround(largest * std::pow(level / largest, 1 / g)));
     };
+    for (const int level : r.gray) r.gamma.push_back(gamma(level));
+
+    // Channel -1 is gray.
+    const auto pixel = [&](int y, int x, int channel) {
+        y = std::clamp(y, 0, height - 1);
+        x = std::clamp(x, 0, width - 1);
+        return channel < 0 ? r.gamma[at(y, x)] : gamma(frame.row(0, y)[x * frame.shape().channels + channel]);
+    };
+    // In the order in which they win if they are equally long.
+    const bool colour = p.colour == HogColour::largest && frame.shape().channels == 3;
+    const std::vector<int> channels = colour ? std::vector{2, 1, 0} : std::vector{-1};
     const double whole = p.signed_gradients ? 360 : 180;
     const bool central = p.gradient == HogGradient::central;
     for (int y = 0; y < height; ++y)
         for (int x = 0; x < width; ++x) {
             int gx = 0, gy = 0;
-            if (central) {
-                gx = pixel(y, x + 1) - pixel(y, x - 1);
-                gy = pixel(y + 1, x) - pixel(y - 1, x);
-            }
-            for (int i = -1; i <= 1 && !central; ++i) {
-                gx += (2 - std::abs(i)) * (pixel(y + i, x + 1) - pixel(y + i, x - 1));
-                gy += (2 - std::abs(i)) * (pixel(y + 1, x + i) - pixel(y - 1, x + i));
+            for (const int channel : channels) {
+                const auto level = [&](int dy, int dx) { return pixel(y + dy, x + dx, channel); };
+                int right = 0, down = 0;
+                for (int i = -1; i <= 1; ++i) {
+                    if (central && i != 0) continue;
+                    const int weight = central ? 1 : 2 - std::abs(i);
+                    right += weight * (level(i, 1) - level(i, -1));
+                    down += weight * (level(1, i) - level(-1, i));
+                }
+                if (right * right + down * down <= gx * gx + gy * gy) continue;
+                gx = right;
+                gy = down;
             }
             r.gx.push_back(gx);
             r.gy.push_back(gy);
@@ -87,13 +102,14 @@ inline HogReference hog_reference(const HogParameters& p, HostView<const std::ui
         histogram[bin(static_cast<int>(lower) + 1)] += weight * r.magnitude[at(y, x)] * share;
     };
     // Adds the votes of the pixels of tall x wide cells, starting at cell (top, left), to the histograms of these
-    // cells. With `bell`, pixels count less the further they are from the middle.
+    // cells. With `bell`, pixels count less the further they are from the middle, or from half a pixel beside it.
     const auto spread = [&](int top, int left, int tall, int wide, bool bell, std::vector<double>& histogram) {
         for (int y = 0; y < tall * p.cell; ++y)
             for (int x = 0; x < wide * p.cell; ++x) {
                 // The position in cells, counted from the first centre.
                 const double down = (y + 0.5) / p.cell - 0.5, right = (x + 0.5) / p.cell - 0.5;
-                const double from_middle = std::hypot(y + 0.5 - tall * p.cell / 2.0, x + 0.5 - wide * p.cell / 2.0);
+                const double half = p.votes == HogVotes::opencv ? 0 : 0.5;
+                const double from_middle = std::hypot(y + half - tall * p.cell / 2.0, x + half - wide * p.cell / 2.0);
                 const double sigma = tall * p.cell / 4.0;
                 const double weight = bell ? std::exp(-from_middle * from_middle / (2 * sigma * sigma)) : 1;
                 for (const int row : {static_cast<int>(std::floor(down)), static_cast<int>(std::floor(down)) + 1})
@@ -109,7 +125,8 @@ inline HogReference hog_reference(const HogParameters& p, HostView<const std::ui
     const auto cell_at = [&](int y, int x) {
         return static_cast<std::size_t>(y * columns + x) * static_cast<std::size_t>(p.bins);
     };
-    if (central && p.norm == HogNorm::none) spread(0, 0, rows, columns, false, cells);
+    const bool own_histograms = central && p.votes != HogVotes::cells && p.norm != HogNorm::none;
+    if (central && !own_histograms) spread(0, 0, rows, columns, false, cells);
     for (int y = 0; y < rows * p.cell && !central; ++y)
         for (int x = 0; x < columns * p.cell; ++x) vote(y, x, 1, cells, cell_at(y / p.cell, x / p.cell));
     if (p.norm == HogNorm::none) {
@@ -119,33 +136,40 @@ inline HogReference hog_reference(const HogParameters& p, HostView<const std::ui
     for (int y = 0; y + p.block <= rows; ++y)
         for (int x = 0; x + p.block <= columns; ++x) {
             std::vector<double> block;
-            if (central) {
+            if (own_histograms) {
                 block.resize(static_cast<std::size_t>(p.block * p.block * p.bins), 0);
                 spread(y, x, p.block, p.block, true, block);
             }
-            for (int row = y; row < y + p.block && !central; ++row)
+            for (int row = y; row < y + p.block && !own_histograms; ++row)
                 block.insert(block.end(), cells.begin() + static_cast<std::ptrdiff_t>(cell_at(row, x)),
                              cells.begin() + static_cast<std::ptrdiff_t>(cell_at(row, x + p.block)));
-            const auto divide = [&] {
-                double sum = 1e-10;
+            // OpenCV adds a tenth of the number of values, in units of its gradients, and then a thousandth.
+            const bool opencv = p.norm == HogNorm::opencv;
+            const double unit = p.gamma == HogGamma::sqrt ? std::sqrt(255.0) : 1;
+            const auto divide = [&](double added) {
+                double sum = opencv ? 0 : 1e-10;
                 for (const double value : block) sum += value * value;
-                for (double& value : block) value /= std::sqrt(sum);
+                for (double& value : block) value /= std::sqrt(sum) + (opencv ? added : 0);
             };
-            divide();
-            if (p.norm == HogNorm::l2hys) {
+            divide(0.1 * p.block * p.block * p.bins * unit);
+            if (p.norm != HogNorm::l2) {
                 for (double& value : block) value = std::min(value, 0.2);
-                divide();
+                divide(1e-3);
             }
             r.descriptors.insert(r.descriptors.end(), block.begin(), block.end());
         }
     return r;
 }
 
-/// Computes the reference of one level for tests, pixel by pixel. If a position is exactly between two multiples of
-/// 1/128 pixel, the result is the same only if `scale` is a multiple of 1/65536.
-inline HostImage pyramid_level_reference(double scale, HostView<const std::uint8_t> frame) {
+/// Computes the reference of one level for tests, pixel by pixel: of the gray frame, or of one channel of it. If a
+/// position is exactly between two multiples of 1/128 pixel, the result is the same only if `scale` is a multiple of
+/// 1/65536.
+inline HostImage pyramid_level_reference(double scale, HostView<const std::uint8_t> frame, int channel = -1) {
     HostImage octave(frame.shape().with_channels(1));
     gray_reference(GrayMethod::weighted, frame, octave.view());
+    for (int y = 0; y < frame.shape().height && channel >= 0; ++y)
+        for (int x = 0; x < frame.shape().width; ++x)
+            octave.view().row(0, y)[x] = frame.row(0, y)[x * frame.shape().channels + channel];
     double rest = scale;
     for (; rest >= 2; rest /= 2) {
         HostImage half({1, octave.shape().height / 2, octave.shape().width / 2, 1});

@@ -1,5 +1,6 @@
 #include "framewire/hog/hog.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameter_fields.hpp"
 #include "framewire/hog/hog_ref.hpp"
 #include "framewire/hog/stages.hpp"
 #include "kit/allocations.hpp"
@@ -80,11 +81,8 @@ private:
 
 void check_hog(Backend backend, const HogParameters& parameters, const Shape& shape, const kit::Layout& layout,
                kit::Fill fill_with) {
-    SCOPED_TRACE(fmt::format("{}, cell {}, {} bins, signed {}, norm {}, block {} on {}, {}, {}, fill {}, seed {}",
-                             name_of(hog_gradient_names, parameters.gradient), parameters.cell, parameters.bins,
-                             parameters.signed_gradients, static_cast<int>(parameters.norm), parameters.block,
-                             to_string(backend), to_string(shape), kit::to_string(layout), kit::to_string(fill_with),
-                             kit::seed()));
+    SCOPED_TRACE(fmt::format("{} on {}, {}, {}, fill {}, seed {}", hog_fields().text(parameters), to_string(backend),
+                             to_string(shape), kit::to_string(layout), kit::to_string(fill_with), kit::seed()));
     kit::GuardedImage frames(shape, layout);
     kit::fill(frames.view(), fill_with, 1);
     HogRun run(backend, parameters, frames);
@@ -194,11 +192,103 @@ TEST_P(HogTest, MatchesTheReferenceWithInterpolatedVotes) {
     });
 }
 
+// Returns all combinations of votes, gamma, colour and norm that go together.
+std::vector<HogParameters> spread_descriptors() {
+    std::vector<HogParameters> all;
+    for (const auto votes : {HogVotes::block, HogVotes::cells, HogVotes::opencv})
+        for (const auto gamma : {HogGamma::report, HogGamma::none, HogGamma::sqrt})
+            for (const auto colour : {HogColour::gray, HogColour::largest})
+                for (const auto norm : {HogNorm::none, HogNorm::l2, HogNorm::l2hys, HogNorm::opencv})
+                    if (colour == HogColour::gray || gamma != HogGamma::report)
+                        all.push_back({.gradient = HogGradient::central,
+                                       .votes = votes,
+                                       .gamma = gamma,
+                                       .colour = colour,
+                                       .norm = norm});
+    return all;
+}
+
+TEST_P(HogTest, MatchesTheReferenceForEveryVoteGammaAndColour) {
+    kit::for_each_instruction_set(GetParam(), [&](const std::string& instruction_set) {
+        SCOPED_TRACE(instruction_set);
+        for (const auto& parameters : spread_descriptors())
+            for (const auto& shape : {Shape{1, 40, 67, 3}, Shape{2, 33, 130, 3}, Shape{1, 35, 64, 1}})
+                for (const auto fill_with : kit::fills()) {
+                    if (HasFailure()) return;
+                    check_hog(GetParam(), parameters, shape, kit::layouts().back(), fill_with);
+                }
+        for (const auto gamma : {HogGamma::none, HogGamma::sqrt})
+            for (const auto norm : {HogNorm::none, HogNorm::l2hys, HogNorm::opencv}) {
+                if (HasFailure()) return;
+                check_hog(GetParam(), {.gamma = gamma, .norm = norm}, {1, 40, 67, 3}, {}, kit::Fill::noise);
+                check_hog(GetParam(),
+                          {.gradient = HogGradient::central,
+                           .votes = HogVotes::cells,
+                           .gamma = gamma,
+                           .colour = HogColour::largest,
+                           .cell = 5,
+                           .bins = 12,
+                           .signed_gradients = true,
+                           .norm = norm,
+                           .block = 3},
+                          {1, 61, 79, 3}, {}, kit::Fill::noise);
+            }
+    });
+}
+
+// A frame and its planes, as the pyramid delivers them, have the same descriptors to the last bit.
+TEST_P(HogTest, PlanesGiveTheDescriptorsOfTheirFrame) {
+    auto& executor = kit::executor(GetParam());
+    const Shape shape{2, 37, 83, 3};
+    kit::GuardedImage frames(shape, kit::layouts().back());
+    kit::fill(frames.view(), kit::Fill::noise, 2);
+    kit::GuardedImage planes({6, 37, 83, 1}, {});
+    for (int plane = 0; plane < 6; ++plane)
+        for (int y = 0; y < 37; ++y)
+            for (int x = 0; x < 83; ++x)
+                planes.view().row(plane, y)[x] = frames.view().row(plane / 3, y)[3 * x + plane % 3];
+    for (const auto preset : {HogPreset::people, HogPreset::opencv}) {
+        Hog hog(hog_preset(preset), shape, executor);
+        std::vector<std::vector<float>> of(2, std::vector<float>(static_cast<std::size_t>(hog.output_shape().count())));
+        for (int i = 0; i < 2; ++i) {
+            auto& image = i == 0 ? frames : planes;
+            auto& out = of[static_cast<std::size_t>(i)];
+            if (GetParam() == Backend::cpu) {
+                hog.run(image.view(), HogView<float, MemorySpace::host>(out.data(), hog.output_shape()));
+            } else if constexpr (cuda::compiled) {
+                kit::DeviceMirror mirror(image);
+                mirror.upload(executor.stream());
+                cuda::DeviceBuffer memory(hog.output_shape().bytes());
+                hog.run(mirror.view(), HogView<float, MemorySpace::device>(memory.as<float>(), hog.output_shape()));
+                cuda::download(memory.data(), out.data(), memory.bytes(), executor.stream());
+                executor.stream().synchronize();
+            }
+        }
+        EXPECT_EQ(of[0], of[1]) << name_of(hog_preset_names, preset);
+    }
+}
+
+// The strongest channel votes: here it is red on the left, green in the middle and blue on the right, although gray
+// hardly changes.
+TEST_P(HogTest, TheChannelWithTheLongestGradientVotes) {
+    kit::GuardedImage image({1, 8, 24, 3}, {});
+    kit::fill(image.view(), kit::Fill::zeros);
+    for (int y = 0; y < 8; ++y)
+        for (int x = 0; x < 24; ++x) image.view().row(0, y)[3 * x + 2 - x / 8] = y < 4 ? 0 : 16;
+    HogRun run(GetParam(),
+               {.gradient = HogGradient::central, .gamma = HogGamma::none, .colour = HogColour::largest, .bins = 2},
+               image);
+    const auto got = run();
+    for (const auto value : got) EXPECT_GT(value, 100);
+}
+
 TEST_P(HogTest, MatchesTheReferenceForLargeImages) {
     check_hog(GetParam(), {}, kit::hd_shape(3, 2), {}, kit::Fill::noise);
     check_hog(GetParam(), {.cell = 32, .norm = HogNorm::l2hys}, kit::hd_shape(1, 2), {}, kit::Fill::ramp);
     check_hog(GetParam(), {.gradient = HogGradient::central, .norm = HogNorm::l2hys}, kit::hd_shape(3, 2), {},
               kit::Fill::noise);
+    for (const auto preset : {HogPreset::people, HogPreset::opencv})
+        check_hog(GetParam(), hog_preset(preset), kit::hd_shape(3, 2), {}, kit::Fill::noise);
 }
 
 // Returns the descriptors of one frame with the gray values `value(y, x)`.
@@ -291,18 +381,20 @@ TEST(Hog, IntermediateStepsMatchTheReference) {
         for (const int channels : {1, 3})
             for (const auto& shape : kit::small_shapes(channels))
                 for (const auto fill_with : kit::fills())
-                    for (const auto& [gradient, signed_gradients] :
-                         {std::pair(HogGradient::sobel, false), std::pair(HogGradient::sobel, true),
-                          std::pair(HogGradient::central, true)}) {
+                    for (const auto& parameters :
+                         {HogParameters{}, HogParameters{.signed_gradients = true},
+                          HogParameters{.gradient = HogGradient::central, .signed_gradients = true},
+                          HogParameters{.gamma = HogGamma::none}, hog_preset(HogPreset::people)}) {
                         if (testing::Test::HasFailure()) return;
                         SCOPED_TRACE(fmt::format("{}, fill {}", to_string(shape), kit::to_string(fill_with)));
                         kit::GuardedImage image(shape, kit::layouts().back());
                         kit::fill(image.view(), fill_with);
-                        const auto steps = hog_steps(image.view(), signed_gradients, gradient);
+                        const auto steps = hog_steps(image.view(), parameters);
                         // The steps before the cells do not depend on the size of a cell, and the reference has no
                         // cells in images this small.
-                        const auto want =
-                            hog_reference({.gradient = gradient, .signed_gradients = signed_gradients}, image.view());
+                        auto without_norm = parameters;
+                        without_norm.norm = HogNorm::none;
+                        const auto want = hog_reference(without_norm, image.view());
                         const auto bytes = [](const HostImage& of) {
                             return std::vector<int>(of.view().data(), of.view().data() + of.shape().bytes());
                         };
@@ -320,8 +412,10 @@ TEST(Hog, RunsWithoutAllocating) {
     kit::GuardedImage image({2, 64, 64, 3}, {});
     kit::fill(image.view(), kit::Fill::noise);
     Executor executor(BackendChoice::cpu, 1);  // starts its threads before the run
-    for (const auto gradient : {HogGradient::sobel, HogGradient::central}) {
-        Hog hog({.gradient = gradient, .norm = HogNorm::l2hys}, image.view().shape(), executor);
+    for (const auto& parameters :
+         {HogParameters{.norm = HogNorm::l2hys},
+          HogParameters{.gradient = HogGradient::central, .norm = HogNorm::l2hys}, hog_preset(HogPreset::people)}) {
+        Hog hog(parameters, image.view().shape(), executor);
         std::vector<float> out(static_cast<std::size_t>(hog.output_shape().count()));
         const auto run = [&] {
             hog.run(image.view(), HogView<float, MemorySpace::host>(out.data(), hog.output_shape()));
@@ -337,11 +431,13 @@ TEST(Hog, RunsWithoutAllocating) {
 TEST(Hog, DoesNotDependOnTheNumberOfThreads) {
     kit::GuardedImage image({1, 200, 90, 1}, {});
     kit::fill(image.view(), kit::Fill::noise, 3);
-    for (const auto norm : {HogNorm::none, HogNorm::l2hys}) {
+    for (const auto& parameters :
+         {HogParameters{.gradient = HogGradient::central},
+          HogParameters{.gradient = HogGradient::central, .norm = HogNorm::l2hys}, hog_preset(HogPreset::people)}) {
         std::vector<std::vector<float>> of_threads;
         for (const int threads : {1, 2, 7}) {
             Executor executor(BackendChoice::cpu, threads);
-            Hog hog({.gradient = HogGradient::central, .norm = norm}, image.view().shape(), executor);
+            Hog hog(parameters, image.view().shape(), executor);
             auto& out = of_threads.emplace_back(static_cast<std::size_t>(hog.output_shape().count()));
             hog.run(image.view(), HogView<float, MemorySpace::host>(out.data(), hog.output_shape()));
         }
@@ -361,7 +457,9 @@ TEST(Hog, RejectsInvalidArguments) {
     const Shape shape{1, 64, 64, 3};
     for (const auto& parameters :
          {HogParameters{.cell = 3}, HogParameters{.cell = 65}, HogParameters{.bins = 1}, HogParameters{.bins = 37},
-          HogParameters{.norm = HogNorm::l2, .block = 0}, HogParameters{.norm = HogNorm::l2, .block = 9}})
+          HogParameters{.norm = HogNorm::l2, .block = 0}, HogParameters{.norm = HogNorm::l2, .block = 9},
+          HogParameters{.gamma = HogGamma::sqrt, .colour = HogColour::largest},
+          HogParameters{.gradient = HogGradient::central, .colour = HogColour::largest}})
         EXPECT_THROW(Hog(parameters, shape, executor), Error);
     for (const auto& small : {Shape{1, 1, 1, 1}, Shape{1, 7, 64, 3}, Shape{1, 64, 7, 3}})
         EXPECT_THROW(Hog({}, small, executor), Error);

@@ -102,7 +102,7 @@ void DetectedPeople::group() {
 
 // People detection on both backends. Per frame:
 //
-//     GrayPyramid::run_octaves()       gray, and halved copies
+//     ImagePyramid::run_octaves()      gray or colour planes, and halved copies
 //     per level: pyramid level         bilinear interpolation from an octave
 //                Hog                   descriptors with overlapping blocks
 //                WindowScores          one score per window, in the common array window_scores
@@ -219,7 +219,7 @@ struct PeopleDetector::State {
         : parameters(parameters_),
           executor(&executor_),
           scales(scales_of(model_, parameters_, frame_)),
-          pyramid(scales, frame_, executor_),
+          pyramid(scales, frame_, executor_, hog_planes(model_.hog, frame_.channels)),
           scores(model_, executor_) {
         WindowPlaces windows{
             .cell = model_.hog.cell, .width_px = model_.width_px, .height_px = model_.height_px, .frame = frame_};
@@ -228,7 +228,8 @@ struct PeopleDetector::State {
         std::size_t begin = 0, end = 0;  // range of the descriptors' memory
         levels.reserve(scales.size());
         for (int level = 0; level < pyramid.levels(); ++level) {
-            Hog hog(model_.hog, pyramid.level_shape(level), executor_);
+            const auto image = pyramid.level_shape(level);
+            Hog hog(model_.hog, {1, image.height, image.width, image.frames}, executor_);
             const auto shape = hog.output_shape();
             const auto grid = scores.grid(shape);
             levels.emplace_back(std::move(hog), windows.windows, begin);
@@ -283,7 +284,7 @@ struct PeopleDetector::State {
     PeopleParameters parameters;
     Executor* executor;
     std::vector<double> scales;
-    GrayPyramid pyramid;
+    ImagePyramid pyramid;
     WindowScores scores;
     std::vector<Level> levels;
     std::shared_ptr<const WindowPlaces> places;

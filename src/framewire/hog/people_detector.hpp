@@ -87,14 +87,14 @@ inline constexpr NamedValue<PeopleGrouping> people_grouping_names[] = {{"overlap
 
 /// Parameters of PeopleDetector.
 struct PeopleParameters {
-    float threshold = 0;      ///< finite score above which windows become candidates
-    double scale_step = 1.1;  ///< ratio of one window size to the next, 1.05 to 2
+    float threshold = 0;       ///< finite score above which windows become candidates
+    double scale_step = 1.05;  ///< ratio of one window size to the next, 1.05 to 2
     PeopleGrouping group = PeopleGrouping::neighbours;
     /// Intersection over union above which the worse of two detections is dropped, 0 to 1. Only for
     /// PeopleGrouping::overlap.
     double overlap = 0.3;
     /// Size up to which groups of windows are dropped, 0 to 1000. Only for PeopleGrouping::neighbours.
-    int neighbours = 2;
+    int neighbours = 3;
     /// Smallest window height in frame pixels, at least half of the model's height; 0: the model's height.
     int least_height_px = 0;
     /// Largest window height in frame pixels, at least the smallest height; 0: limited only by the frame.
@@ -184,7 +184,7 @@ std::string without_windows(const WindowModel& model, const PeopleParameters& pa
 /// Finds the objects that a linear model of a window was trained to find, at all positions and sizes (Dalal and Triggs
 /// 2005):
 ///
-///     frame -> GrayPyramid -> Hog per level -> WindowScores, one window per cell -> windows above the threshold
+///     frame -> ImagePyramid -> Hog per level -> WindowScores, one window per cell -> windows above the threshold
 ///           -> suppress_overlapping() or NeighbourGroups
 ///
 /// Windows lie inside the frame: people who are cut off by its border are found only as far as the model's windows have

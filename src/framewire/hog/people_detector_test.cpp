@@ -84,12 +84,19 @@ std::vector<Candidate> all_windows(const WindowModel& model, const PeopleParamet
          (parameters.most_height_px == 0 || scale * model.height_px < parameters.most_height_px + 0.5);
          scale *= parameters.scale_step)
         scales.push_back(scale);
-    GrayPyramid pyramid(scales, shape, kit::executor(Backend::cpu));
+    const int planes = hog_planes(model.hog, shape.channels);
+    ImagePyramid pyramid(scales, shape, kit::executor(Backend::cpu), planes);
     pyramid.run(frame);
     std::vector<Candidate> windows;
     for (int level = 0; level < pyramid.levels(); ++level) {
         const double scale = scales[static_cast<std::size_t>(level)];
-        const auto image = pyramid.level<MemorySpace::host>(level);
+        const auto of_planes = pyramid.level<MemorySpace::host>(level);
+        HostImage whole({1, of_planes.shape().height, of_planes.shape().width, planes});
+        for (int y = 0; y < whole.shape().height; ++y)
+            for (int x = 0; x < whole.shape().width; ++x)
+                for (int plane = 0; plane < planes; ++plane)
+                    whole.view().row(0, y)[x * planes + plane] = of_planes.row(plane, y)[x];
+        const HostView<const std::uint8_t> image = std::as_const(whole).view();
         const auto exact = hog_reference(model.hog, image).descriptors;
         const std::vector<float> descriptors(exact.begin(), exact.end());
         const auto of_image = hog_shape(model.hog, image.shape()), of_window = window_shape(model);
@@ -154,6 +161,10 @@ TEST_P(PeopleDetectorTest, ScoresEveryWindow) {
                       {.scale_step = 1.2, .least_height_px = 15, .most_height_px = 41}, {1, 50, 64, 3}, {});
         check_windows(GetParam(), random_model({.norm = HogNorm::l2hys}, 64, 128), {.scale_step = 1.05},
                       {1, 161, 83, 3}, {});
+        for (const auto preset : {HogPreset::people, HogPreset::opencv})
+            for (const int channels : {3, 1})
+                check_windows(GetParam(), random_model(hog_preset(preset), 32, 64), {.scale_step = 1.2},
+                              {1, 150, 83, channels}, {});
     });
 }
 

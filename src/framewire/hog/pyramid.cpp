@@ -1,6 +1,7 @@
 #include "framewire/hog/pyramid.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/core/simd.hpp"
+#include "framewire/hog/hog.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "framewire/hog/pyramid.cpp"
@@ -122,28 +123,44 @@ HWY_EXPORT(halve_row);
 HWY_EXPORT(level_row);
 
 // Octaves are computed one after another, each with its rows in parallel. The levels follow.
-void GrayPyramid::run(HostView<const std::uint8_t> frame) {
+void ImagePyramid::run(HostView<const std::uint8_t> frame) {
     const auto host = [&](const Plane& plane) { return view<MemorySpace::host>(memory_.data(), plane); };
     const auto& pool = executor_->pool();
-    gray_.run({frame, {}, host(octaves_[0])});
+    // Calls body(plane, y) for the rows of every plane, in parallel.
+    const auto for_rows = [&](int height, auto&& body) {
+        pool.for_chunks(std::int64_t{planes_} * height, rows_each,
+                        [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                            for (auto row = static_cast<int>(begin); row < end; ++row) body(row / height, row % height);
+                        });
+    };
+    const auto whole = host(octaves_[0]);
+    if (planes_ == 1) {
+        gray_.run({frame, {}, whole});
+    } else {
+        validate(frame, shape_, "the pyramid's frame");
+        pool.for_chunks(shape_.height, rows_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+            for (auto y = static_cast<int>(begin); y < end; ++y) {
+                std::uint8_t* const to[] = {whole.row(0, y), whole.row(1, y), whole.row(2, y)};
+                hog_split_row(frame.row(0, y), shape_.width, to);
+            }
+        });
+    }
     for (std::size_t octave = 1; octave < octaves_.size(); ++octave) {
         const auto from = host(octaves_[octave - 1]), to = host(octaves_[octave]);
-        pool.for_chunks(to.shape().height, rows_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-            for (auto y = static_cast<int>(begin); y < end; ++y) HWY_DYNAMIC_DISPATCH(halve_row)
-            (from.row(0, 2 * y), from.row(0, 2 * y + 1), to.shape().width, to.row(0, y));
+        for_rows(to.shape().height, [&](int plane, int y) {
+            HWY_DYNAMIC_DISPATCH(halve_row)
+            (from.row(plane, 2 * y), from.row(plane, 2 * y + 1), to.shape().width, to.row(plane, y));
         });
     }
     for (const auto& level : levels_) {
         if (level.step == pyramid_pixel) continue;  // the level is the octave
         const auto from = host(octaves_[static_cast<std::size_t>(level.octave)]), to = host(level.plane);
         const int last = from.shape().height - 1;
-        pool.for_chunks(to.shape().height, rows_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-            for (auto y = static_cast<int>(begin); y < end; ++y) {
-                const auto at = pyramid_sample(y, level.step, last + 1);
-                HWY_DYNAMIC_DISPATCH(level_row)
-                ({from.row(0, at.index), from.row(0, std::min(at.index + 1, last)), at.share, level.indices.data(),
-                  level.shares.data(), to.shape().width, to.row(0, y)});
-            }
+        for_rows(to.shape().height, [&](int plane, int y) {
+            const auto at = pyramid_sample(y, level.step, last + 1);
+            HWY_DYNAMIC_DISPATCH(level_row)
+            ({from.row(plane, at.index), from.row(plane, std::min(at.index + 1, last)), at.share, level.indices.data(),
+              level.shares.data(), to.shape().width, to.row(plane, y)});
         });
     }
 }
@@ -188,12 +205,18 @@ void check(std::span<const double> scales, const Shape& frame) {
 
 // All octaves and levels share one buffer. Levels whose scale is a power of two are octaves and need no separate
 // memory.
-GrayPyramid::GrayPyramid(std::span<const double> scales, const Shape& frame, Executor& executor)
-    : shape_((check(scales, frame), frame)), executor_(&executor), gray_({.channels = 1}, frame, executor) {
+ImagePyramid::ImagePyramid(std::span<const double> scales, const Shape& frame, Executor& executor, int planes)
+    : shape_((check(scales, frame), frame)),
+      planes_(planes),
+      executor_(&executor),
+      gray_({.channels = 1}, frame, executor) {
+    if (planes != 1 && !(planes == 3 && frame.channels == 3))
+        fail(ErrorCode::usage, "a pyramid of {} planes of a frame with {} channels; allowed: 1, or 3 of 3", planes,
+             frame.channels);
     std::int64_t bytes = 0;
     const auto add_plane = [&](int width, int height) {
         const Plane plane{width, height, padded_row_bytes(width), bytes};
-        bytes += plane.row_stride_bytes * height;
+        bytes += planes * plane.row_stride_bytes * height;
         return plane;
     };
     int octaves = 1;
@@ -221,9 +244,9 @@ GrayPyramid::GrayPyramid(std::span<const double> scales, const Shape& frame, Exe
     memory_.fill(0);  // a row's last pixel is interpolated with the pixel after it, with a share of 0
 }
 
-Shape GrayPyramid::level_shape(int level) const {
+Shape ImagePyramid::level_shape(int level) const {
     const auto& plane = levels_.at(static_cast<std::size_t>(level)).plane;
-    return {1, plane.height, plane.width, 1};
+    return {planes_, plane.height, plane.width, 1};
 }
 
 }  // namespace framewire

@@ -52,21 +52,22 @@ FRAMEWIRE_HOST_DEVICE constexpr std::uint8_t pyramid_value(std::int32_t a, std::
 inline constexpr double least_pyramid_scale = 0.25,  ///< smallest scale of a level
     most_pyramid_scale = 1024;                       ///< largest scale of a level
 
-/// One gray image at several sizes. A level of scale s has floor(side / s) pixels per side, and the centre of its pixel
-/// x is at (x + 0.5) s - 0.5 in the frame. Octaves are computed first: the gray frame, then images that each have half
-/// the size of the previous one, rounded down, as means of 2x2 pixels, rounded half up. A level is interpolated
-/// bilinearly, with weights in 1/128, from the octave of the largest power of two that does not exceed s, so that no
-/// pixel between two samples is skipped. Integer arithmetic gives the same bytes on every backend. One run at a time.
-class GrayPyramid {
+/// One image at several sizes: gray, or its planes of blue, green and red. A level of scale s has floor(side / s)
+/// pixels per side, and the centre of its pixel x is at (x + 0.5) s - 0.5 in the frame. Octaves are computed first: the
+/// frame's planes, then images that each have half the size of the previous one, rounded down, as means of 2x2 pixels,
+/// rounded half up. A level is interpolated bilinearly, with weights in 1/128, from the octave of the largest power of
+/// two that does not exceed s, so that no pixel between two samples is skipped. Integer arithmetic gives the same bytes
+/// on every backend. One run at a time.
+class ImagePyramid {
 public:
     /// Prepares the pyramid. `frame` is the shape of one frame with 1 or 3 channels. `scales` are frame pixels per
     /// level pixel, from least_pyramid_scale to most_pyramid_scale. Throws Error{usage} if a scale or the frame is not
-    /// allowed, or if a level would have no pixel.
-    GrayPyramid(std::span<const double> scales, const Shape& frame, Executor& executor);
+    /// allowed, or if a level would have no pixel. `planes` is 1 for gray, or 3, which requires 3 channels.
+    ImagePyramid(std::span<const double> scales, const Shape& frame, Executor& executor, int planes = 1);
 
     /// Returns the number of levels, one per scale.
     int levels() const { return static_cast<int>(levels_.size()); }
-    /// Returns the shape of a level: one frame of one channel.
+    /// Returns the shape of a level: one frame of one channel for each plane.
     Shape level_shape(int level) const;
 
     /// Processes a frame, which may have any strides, on the executor's threads and returns when done.
@@ -86,7 +87,7 @@ public:
     }
 
 private:
-    // An image within the common buffer.
+    // The planes of an image within the common buffer, one after another.
     struct Plane {
         int width, height;
         std::int64_t row_stride_bytes, offset_bytes;
@@ -104,12 +105,13 @@ private:
     template <MemorySpace space>
     View<std::uint8_t, space> view(std::uint8_t* memory, const Plane& plane) const {
         return {memory + plane.offset_bytes,
-                {1, plane.height, plane.width, 1},
+                {planes_, plane.height, plane.width, 1},
                 plane.row_stride_bytes,
                 plane.row_stride_bytes * plane.height};
     }
 
     Shape shape_;
+    int planes_;
     Executor* executor_;
     std::vector<Plane> octaves_;
     std::vector<Level> levels_;

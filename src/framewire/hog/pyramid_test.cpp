@@ -22,9 +22,10 @@ FRAMEWIRE_ON_EVERY_BACKEND(PyramidTest);
 const std::vector<double> scales{1, 72090 / 65536.0, 1.25, 1.5, 1.984375, 2, 2.5, 3.75, 4, 5.125, 8, 0.5, 0.75};
 
 // Returns the levels of a frame in host memory.
-std::vector<HostImage> levels_of(Backend backend, const std::vector<double>& at_scales, kit::GuardedImage& frame) {
+std::vector<HostImage> levels_of(Backend backend, const std::vector<double>& at_scales, kit::GuardedImage& frame,
+                                 int planes = 1) {
     auto& executor = kit::executor(backend);
-    GrayPyramid pyramid(at_scales, frame.view().shape(), executor);
+    ImagePyramid pyramid(at_scales, frame.view().shape(), executor, planes);
     std::vector<HostImage> levels;
     for (int level = 0; level < pyramid.levels(); ++level) levels.emplace_back(pyramid.level_shape(level));
     if (backend == Backend::cpu) {
@@ -58,6 +59,15 @@ void check_pyramid(Backend backend, const Shape& shape, const kit::Layout& layou
         const auto difference = kit::first_difference(levels[level].view(), want.view());
         ASSERT_FALSE(difference) << "scale " << fitting[level] << ": " << *difference;
     }
+    if (shape.channels == 1) return;
+    const auto colours = levels_of(backend, fitting, frame, 3);
+    for (std::size_t level = 0; level < fitting.size(); ++level)
+        for (int channel = 0; channel < 3; ++channel) {
+            const auto want = pyramid_level_reference(fitting[level], frame.view(), channel);
+            const auto difference =
+                kit::first_difference(std::as_const(colours[level]).view().frames(channel, 1), want.view());
+            ASSERT_FALSE(difference) << "scale " << fitting[level] << ", channel " << channel << ": " << *difference;
+        }
 }
 
 TEST_P(PyramidTest, EqualsTheReferenceForEveryShapeLayoutAndFill) {
@@ -99,7 +109,7 @@ TEST(Pyramid, RunsWithoutAllocating) {
     HostImage frame({1, 90, 131, 3});
     kit::fill(frame.view(), kit::Fill::noise);
     Executor executor(BackendChoice::cpu, 1);  // starts its threads before the run
-    GrayPyramid pyramid(scales, frame.shape(), executor);
+    ImagePyramid pyramid(scales, frame.shape(), executor);
     const auto run = [&] { pyramid.run(std::as_const(frame).view()); };
     run();
     const auto before = kit::allocations();
@@ -109,7 +119,7 @@ TEST(Pyramid, RunsWithoutAllocating) {
 
 TEST(Pyramid, RejectsInvalidArguments) {
     auto& executor = kit::executor(Backend::cpu);
-    const auto make = [&](double scale, const Shape& shape) { GrayPyramid(std::vector{scale}, shape, executor); };
+    const auto make = [&](double scale, const Shape& shape) { ImagePyramid(std::vector{scale}, shape, executor); };
     EXPECT_NO_THROW(make(8, {1, 8, 9, 3}));
     EXPECT_THROW(make(8, {1, 7, 9, 3}), Error);
     EXPECT_THROW(make(0.2, {1, 64, 64, 3}), Error);
@@ -117,6 +127,9 @@ TEST(Pyramid, RejectsInvalidArguments) {
     EXPECT_THROW(make(NAN, {1, 64, 64, 3}), Error);
     EXPECT_THROW(make(1, {2, 64, 64, 3}), Error);
     EXPECT_THROW(make(0.5, {1, 16, 10000, 1}), Error);
+    const std::vector<double> whole{1};
+    EXPECT_THROW(ImagePyramid(whole, {1, 64, 64, 1}, executor, 3), Error);
+    EXPECT_THROW(ImagePyramid(whole, {1, 64, 64, 3}, executor, 2), Error);
 }
 
 }  // namespace

@@ -123,10 +123,16 @@ void window_rows_of_votes(const WindowRowsOfVotes& job) {
                     return job.gamma + std::clamp(row * cell + at, 0, images.height - 1) * images.row_stride_bytes +
                            first * cell;
                 };
-                const auto *above = line(y - 1), *here = line(y), *below = line(y + 1);
+                const HogRows rows{line(y - 1), line(y), line(y + 1), images.planes,
+                                   images.height * images.row_stride_bytes};
                 for_polar(
                     count * cell, images.ring,
-                    [&](std::int64_t x) HWY_ATTR { return central(above + x, here + x, below + x); },
+                    [&](std::int64_t x) HWY_ATTR {
+                        return gradient_at(
+                            rows, x,
+                            [](const std::uint8_t* above, const std::uint8_t* here, const std::uint8_t* below)
+                                HWY_ATTR { return central(above, here, below); });
+                    },
                     [&](std::int64_t x, const Polar& p) HWY_ATTR {
                         for (int i = 0; i < abreast; ++i) {
                             const auto vote = vote_of(p.magnitude[i], p.position[i], images.ring);
@@ -178,7 +184,7 @@ void spread_votes(const HogSpread& spread, const SpreadImages& images, int frame
     const auto rows_each = (images.shape.rows + 2 * pool.threads() - 1) / (2 * pool.threads());
     pool.for_chunks(images.shape.rows, rows_each, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
         HWY_DYNAMIC_DISPATCH(window_rows_of_votes)
-        ({&spread, &images, images.gray + frame * images.height * images.row_stride_bytes,
+        ({&spread, &images, images.gray + std::int64_t{frame} * images.planes * images.height * images.row_stride_bytes,
           images.out + frame * images.shape.rows * images.shape.row_values(), static_cast<int>(begin),
           static_cast<int>(end)});
     });
@@ -192,9 +198,10 @@ void spread_votes(const HogSpread& spread, const SpreadImages& images, int frame
 
 namespace framewire {
 
-// With a norm, the window is the block itself; without a norm, it is a cell with a neighbour on each side.
+// The window is the block itself, or a cell with a neighbour on each side.
 SpreadAxis spread_axis(const HogParameters& parameters) {
-    const bool blocks = parameters.norm != HogNorm::none;
+    const bool blocks = parameters.norm != HogNorm::none && parameters.votes != HogVotes::cells;
+    const double from_middle = parameters.votes == HogVotes::opencv ? 0 : 0.5;
     SpreadAxis axis{
         .before = blocks ? 0 : 1, .cells = blocks ? parameters.block : 3, .targets = blocks ? parameters.block : 1};
     const int side = axis.cells * parameters.cell, first = blocks ? 0 : 1;
@@ -202,7 +209,7 @@ SpreadAxis spread_axis(const HogParameters& parameters) {
         for (int pixel = 0; pixel < side; ++pixel) {
             const double centre = (first + target + 0.5) * parameters.cell;
             const double near = std::max(0.0, 1 - std::abs(pixel + 0.5 - centre) / parameters.cell);
-            const double off = (pixel + 0.5 - side / 2.0) / (side / 4.0);
+            const double off = (pixel + from_middle - side / 2.0) / (side / 4.0);
             axis.weights.push_back(static_cast<float>(blocks ? near * std::exp(-off * off / 2) : near));
         }
     for (auto weights = axis.weights.begin(); weights != axis.weights.end(); weights += side) {

@@ -65,7 +65,8 @@ __global__ void __launch_bounds__(hog_spread_threads) spread_kernel(SpreadJob jo
     const int whole_width = images.columns * cell, whole_height = images.rows * cell, side = job.cells * cell;
     const auto rows = job.spans[target_y], columns = job.spans[target_x];
     const auto* weights_x = job.weights + target_x * side;
-    const auto* gray = images.gray + frame * images.height * images.row_stride_bytes;
+    const auto plane_bytes = images.height * images.row_stride_bytes;
+    const auto* gray = images.gray + frame * images.planes * plane_bytes;
     for (int row = max(job.rows.begin, -first_y); row < job.rows.end && first_y + row < whole_height; ++row) {
         const int y = first_y + row;
         const auto line = [&](int at) {
@@ -79,9 +80,20 @@ __global__ void __launch_bounds__(hog_spread_threads) spread_kernel(SpreadJob jo
                 votes[place_of(i)] = {};
                 continue;
             }
-            const auto of = [&](const std::uint8_t* from, int at) { return static_cast<int>(table[from[at]]); };
-            const auto vote = vote_of(of(here, min(x + 1, images.width - 1)) - of(here, max(x - 1, 0)),
-                                      of(below, x) - of(above, x), images.ring);
+            const auto of = [&](const std::uint8_t* from, std::int64_t at) {
+                return static_cast<int>(table[from[at]]);
+            };
+            // The plane with the longest gradient votes; of equal ones, the last.
+            int gx = 0, gy = 0;
+            for (int plane = images.planes - 1; plane >= 0; --plane) {
+                const auto at = plane * plane_bytes;
+                const int across = of(here, at + min(x + 1, images.width - 1)) - of(here, at + max(x - 1, 0));
+                const int down = of(below, at + x) - of(above, at + x);
+                if (hog_energy(across, down) <= hog_energy(gx, gy)) continue;
+                gx = across;
+                gy = down;
+            }
+            const auto vote = vote_of(gx, gy, images.ring);
             votes[place_of(i)] = {vote.first, vote.second, vote.slot, 0};
         }
         __syncthreads();
@@ -120,7 +132,7 @@ void spread_votes_on_device(const HogSpread& spread, const SpreadImages& images,
     const auto& shape = images.shape;
     cuda::for_frames(shape.frames, 1, [&](int first, int count) {
         auto part = job;
-        part.images.gray += first * images.height * images.row_stride_bytes;
+        part.images.gray += std::int64_t{first} * images.planes * images.height * images.row_stride_bytes;
         part.images.tables += std::int64_t{first} * 256;
         part.images.out += first * shape.rows * shape.row_values();
         const dim3 grid(cuda::blocks(shape.columns, job.strip.windows), static_cast<unsigned>(shape.rows),

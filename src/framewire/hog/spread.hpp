@@ -16,17 +16,17 @@
 namespace framewire {
 
 /// Distribution of votes along one axis; it is the same for both axes. A window is the area that contributes to one row
-/// and column of descriptors. With a norm, it is a block of cells: their votes stay in the block and count less the
-/// further they are from its middle. Without a norm, it is a cell and its neighbours; only the cell in the middle has a
-/// histogram.
+/// and column of descriptors. If a norm's blocks have separate histograms, it is a block of cells: their votes stay in
+/// the block and count less the further they are from its middle. Without a norm, or with HogVotes::cells, it is a cell
+/// and its neighbours; only the cell in the middle has a histogram.
 struct SpreadAxis {
     int before = 0;   ///< number of cells between the start of the window and the descriptor's own cell
     int cells = 0;    ///< number of cells in the window
     int targets = 0;  ///< number of cells of the window that have a histogram
     /// Weights of votes: targets x pixels of the window. The nearer a pixel is to the centre of a cell, the more the
-    /// cell receives: everything at the centre, and nothing from a distance of one cell side on. With a norm, this is
+    /// cell receives: everything at the centre, and nothing from a distance of one cell side on. In a block, this is
     /// multiplied by exp(-d^2 / (2 s^2)), where d is the distance of the pixel from the middle of the block and s is a
-    /// quarter of the block's side, as in OpenCV's HOGDescriptor.
+    /// quarter of the block's side. With HogVotes::opencv, d is measured from half a pixel after the middle.
     std::vector<float> weights{};
 
     /// Half-open range of pixels of the window.
@@ -91,6 +91,7 @@ struct SpreadImages {
     /// CPU: with gamma applied, and a border pixel at both ends of each row; CUDA: without both.
     const std::uint8_t* gray;
     std::int64_t row_stride_bytes;
+    int planes;  ///< planes of each frame, one after another
     int width, height;
     int cell, rows, columns;     ///< size of a cell in pixels; number of whole cells
     const std::uint8_t* tables;  ///< CUDA only: gamma tables of 256 bytes each

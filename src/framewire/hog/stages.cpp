@@ -96,7 +96,7 @@ HostImage hog_strokes(HogView<const float, MemorySpace::host> cells, const HogPa
 }
 
 // Allocates rows with the same padding as on the frame path, so that the same functions can be used.
-HogSteps hog_steps(HostView<const std::uint8_t> frame, bool signed_gradients, HogGradient gradient) {
+HogSteps hog_steps(HostView<const std::uint8_t> frame, const HogParameters& parameters) {
     validate(frame, frame.shape().with_frames(1), "hog's image");
     const auto shape = frame.shape().with_channels(1);
     const auto pixels = static_cast<std::size_t>(shape.bytes());
@@ -104,18 +104,26 @@ HogSteps hog_steps(HostView<const std::uint8_t> frame, bool signed_gradients, Ho
     for (int y = 0; y < shape.height; ++y)
         gray_span(GrayMethod::weighted, frame.row(0, y), frame.shape().channels, shape.width, 1,
                   steps.gray.view().row(0, y));
-    Histogram histogram;
-    count_gray(steps.gray.view(), 0, shape.height, nullptr, 0, histogram);
-    const auto table = hog_gamma_table(hog_levels(histogram));
+    auto table = hog_fixed_table(parameters.gamma);
+    if (parameters.gamma == HogGamma::report) {
+        Histogram histogram;
+        count_gray(steps.gray.view(), 0, shape.height, nullptr, 0, histogram);
+        table = hog_gamma_table(hog_levels(histogram));
+    }
 
-    const auto stride = hog_cpu_row_stride_bytes(shape.width);
-    std::vector<std::uint8_t> padded(static_cast<std::size_t>(stride * shape.height));
-    const auto row = [&](int y) {
-        return padded.data() + std::clamp(y, 0, shape.height - 1) * stride + hog_cpu_row_begin;
+    const int planes = hog_planes(parameters, frame.shape().channels);
+    const auto stride = hog_cpu_row_stride_bytes(shape.width), plane_bytes = stride * shape.height;
+    std::vector<std::uint8_t> padded(static_cast<std::size_t>(planes * plane_bytes));
+    const auto row = [&](int y, int plane = 0) {
+        return padded.data() + plane * plane_bytes + std::clamp(y, 0, shape.height - 1) * stride + hog_cpu_row_begin;
     };
     for (int y = 0; y < shape.height; ++y) {
         hog_gamma_row(steps.gray.view().row(0, y), shape.width, table.data(), row(y));
         std::copy_n(row(y), shape.width, steps.gamma.view().row(0, y));
+        if (planes == 1) continue;
+        std::uint8_t* const to[] = {row(y), row(y, 1), row(y, 2)};
+        hog_split_row(frame.row(0, y), shape.width, to);
+        for (auto* of_plane : to) hog_gamma_row(of_plane, shape.width, table.data(), of_plane);
     }
 
     constexpr std::size_t room = 64;  // values that a row's last vector writes after its end
@@ -124,11 +132,11 @@ HogSteps hog_steps(HostView<const std::uint8_t> frame, bool signed_gradients, Ho
     steps.magnitude.resize(pixels + room);
     steps.direction.resize(pixels + room);
     // With one bin per degree, positions are degrees.
-    const auto ring = hog_ring(signed_gradients ? 360 : 180, signed_gradients);
+    const auto ring = hog_ring(parameters.signed_gradients ? 360 : 180, parameters.signed_gradients);
     for (int y = 0; y < shape.height; ++y) {
         const auto at = std::int64_t{y} * shape.width;
         hog_gradient_row(
-            row(y - 1), row(y), row(y + 1), shape.width, gradient, ring,
+            {row(y - 1), row(y), row(y + 1), planes, plane_bytes}, shape.width, parameters.gradient, ring,
             {steps.gx.data() + at, steps.gy.data() + at, steps.magnitude.data() + at, steps.direction.data() + at});
     }
     steps.gx.resize(pixels);

@@ -18,10 +18,10 @@ struct HogSteps {
     std::vector<float> direction;
 };
 
-/// Computes the steps of one frame on the calling thread, with the code that Hog runs on the CPU. Allocates memory, so
-/// it is meant for pictures and not for the frame path.
-HogSteps hog_steps(HostView<const std::uint8_t> frame, bool signed_gradients,
-                   HogGradient gradient = HogGradient::sobel);
+/// Computes the steps of one frame on the calling thread, with the code that Hog runs on the CPU. With
+/// HogColour::largest, `gray` and `gamma` are still those of the gray image. Allocates memory, so it is meant for
+/// pictures and not for the frame path.
+HogSteps hog_steps(HostView<const std::uint8_t> frame, const HogParameters& parameters);
 
 /// Names of the pictures, in order; hog_strokes() draws the last one.
 inline constexpr std::array<const char*, 7> hog_step_names{"gray",      "gamma",     "gx", "gy",

@@ -15,7 +15,7 @@ std::vector<HogPicture> pictures_of_an_edge(bool signed_gradients) {
     kit::GuardedImage image({1, 4, 6, 1}, {});
     for (int y = 0; y < 4; ++y)
         for (int x = 0; x < 6; ++x) image.view().row(0, y)[x] = x < 3 ? 0 : 200;
-    return hog_step_pictures(hog_steps(image.view(), signed_gradients), signed_gradients);
+    return hog_step_pictures(hog_steps(image.view(), {.signed_gradients = signed_gradients}), signed_gradients);
 }
 
 std::vector<int> first_row(const HogPicture& picture) {

@@ -289,10 +289,12 @@ std::vector<double> scales_of(const WindowModel& window, double step, const Shap
 ImageWindows::ImageWindows(const WindowModel& window, double scale_step, HostView<const std::uint8_t> image,
                            Executor& executor)
     : window_(window_shape(window)) {
-    GrayPyramid pyramid(scales_of(window, scale_step, image.shape()), image.shape(), executor);
+    ImagePyramid pyramid(scales_of(window, scale_step, image.shape()), image.shape(), executor,
+                         hog_planes(window.hog, image.shape().channels));
     pyramid.run(image);
     for (int number = 0; number < pyramid.levels(); ++number) {
-        Hog hog(window.hog, pyramid.level_shape(number), executor);
+        const auto planes = pyramid.level_shape(number);
+        Hog hog(window.hog, {1, planes.height, planes.width, planes.frames}, executor);
         const auto shape = hog.output_shape();
         Level level{shape,
                     {shape.rows - window_.rows + 1, shape.columns - window_.columns + 1},

@@ -44,15 +44,28 @@ const ParameterInfo& window_parameter() {
     return parameter;
 }
 
+namespace {
+
+ParameterInfo format_parameter() {
+    return {.name = "format",
+            .help = "version of the description",
+            .type = ParameterInfo::Type::integer,
+            .default_value = "1",
+            .minimum = 1,
+            .maximum = window_model_format};
+}
+
+}  // namespace
+
 std::string description(const WindowModel& model) {
-    return fmt::format("{}={}x{}:{}", window_parameter().name, model.width_px, model.height_px,
-                       hog_fields().text(model.hog));
+    return fmt::format("format={}:{}={}x{}:{}", window_model_format, window_parameter().name, model.width_px,
+                       model.height_px, hog_fields().text(model.hog));
 }
 
 // Errors name the owner of the text, such as a model file.
 WindowModel described_window(std::string_view text, const std::string& whose) {
     auto parameters = hog_fields().infos();
-    parameters.insert(parameters.begin(), window_parameter());
+    parameters.insert(parameters.begin(), {format_parameter(), window_parameter()});
     const auto values = parse_parameters(text, {.who = whose, .parameters = parameters});
     WindowModel model{.hog = hog_fields().from(values), .weights = {}};
     std::tie(model.width_px, model.height_px) = values.size(window_parameter().name);

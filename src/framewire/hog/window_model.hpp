@@ -31,12 +31,17 @@ void validate(const WindowModel& model);
 /// Returns the name, range, default and help text of the window's size; hog_fields() has those of the descriptor.
 const ParameterInfo& window_parameter();
 
-/// Returns the window and the descriptor as a parameter list: "window=64x128:cell=8:bins=9 ...".
+/// Version of the texts that description() writes. Version 1, which has no number, knew neither votes, gamma and colour
+/// nor the norm `opencv`.
+inline constexpr int window_model_format = 2;
+
+/// Returns the window and the descriptor as a parameter list: "format=2:window=64x128:gradient=central:votes=cells
+/// ...".
 std::string description(const WindowModel& model);
 
 /// Parses a text of description() to a model without weights. Missing parameters get the values that applied before
-/// they could be chosen. Throws Error{usage} if parse_parameters() or window_shape() rejects the text; the message
-/// names its owner `whose`.
+/// they could be chosen: block votes, the report's gamma, gray gradients. Throws Error{usage} if the format is newer,
+/// or if parse_parameters() or window_shape() rejects the text; the message names its owner `whose`.
 WindowModel described_window(std::string_view text, const std::string& whose);
 
 /// Throws Error{usage} if the window or the descriptor differs from values that are given explicitly in `asked`, which

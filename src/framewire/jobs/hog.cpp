@@ -134,8 +134,7 @@ void DescribeJob::State::run() {
             [this](FirstFailure& failure, Ending ending) {
                 if (written.whole()) failure.attempt([&] { output.finish(ending); });
             },
-        .describe =
-            [this](RunDescription& run) { run.plan.push_back(FrameHog::planned_step(job.input().result_format())); }};
+        .describe = [this](RunDescription& run) { run.plan.push_back(hog.planned_step(job.input().result_format())); }};
     if (side_by_side) {
         stages.workers = side_by_side->frames();
         stages.work = [this](InputFrame& frame, Described& found) {
@@ -381,8 +380,7 @@ void write_step_pictures(const std::string& folder, const HogParameters& paramet
                          Executor& executor, bool replace) {
     const OutputFileOptions files{.replace = replace};
     make_folder(folder);
-    for (const auto& [name, image] : hog_step_pictures(
-             hog_steps(frame, parameters.signed_gradients, parameters.gradient), parameters.signed_gradients))
+    for (const auto& [name, image] : hog_step_pictures(hog_steps(frame, parameters), parameters.signed_gradients))
         write_png(path_of(folder, name), image.view(), files);
     // The strokes show the cells' histograms before normalisation.
     auto plain = parameters;

@@ -245,6 +245,8 @@ TEST_P(WholeJobs, EveryHogOptionMatchesTheCpu) {
     all.push_back({.cell = 32, .bins = 12});
     all.push_back({.cell = 16, .bins = 36, .norm = HogNorm::l2, .block = 3});
     all.push_back({.gradient = HogGradient::central, .cell = 16, .bins = 18});
+    for (const auto preset : {HogPreset::people, HogPreset::opencv}) all.push_back(hog_preset(preset));
+    all.push_back({.gamma = HogGamma::sqrt, .norm = HogNorm::opencv});
     for (const auto& hog : all)
         for (const auto* filters : {"", "scale=50%"})
             expect_same(

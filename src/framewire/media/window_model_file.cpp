@@ -166,12 +166,13 @@ WindowModel hog_model(const Object& hog, const std::string& name, const Paramete
     if (block % cell != 0) hog.refuse("blockSize is {}, which is not a multiple of the cell size {}", block, cell);
     if (bins != std::floor(bins)) hog.broken("nbins");
     if (!(bins >= 2 && bins <= 36)) hog.refuse("nbins is {}; allowed: 2 to 36", bins);
-    model.hog = {.gradient = HogGradient::central,
-                 .cell = cell,
-                 .bins = static_cast<int>(bins),
-                 .signed_gradients = hog.has("signedGradient") && hog.number("signedGradient") != 0,
-                 .norm = HogNorm::l2hys,
-                 .block = block / cell};
+    model.hog = hog_preset(HogPreset::opencv);
+    model.hog.gamma =
+        !hog.has("gammaCorrection") || hog.number("gammaCorrection") != 0 ? HogGamma::sqrt : HogGamma::none;
+    model.hog.cell = cell;
+    model.hog.bins = static_cast<int>(bins);
+    model.hog.signed_gradients = hog.has("signedGradient") && hog.number("signedGradient") != 0;
+    model.hog.block = block / cell;
     require_asked(model, asked, name);
     if (!hog.has("SVMDetector")) hog.refuse("it has no SVMDetector, the weights of a trained model");
     const auto numbers = hog.numbers("SVMDetector");

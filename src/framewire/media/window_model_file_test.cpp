@@ -61,6 +61,9 @@ std::string refusal_of(const Bytes& file, const ParameterValues& asked) {
 // Returns a window that differs from the default in every parameter.
 WindowModel unlike_default() {
     WindowModel model{.hog = {.gradient = HogGradient::central,
+                              .votes = HogVotes::cells,
+                              .gamma = HogGamma::sqrt,
+                              .colour = HogColour::largest,
                               .cell = 4,
                               .bins = 2,
                               .signed_gradients = true,
@@ -81,7 +84,9 @@ TEST(WindowModelFile, StoresTheWindowDescription) {
     EXPECT_EQ(read.weights, model.weights);
     EXPECT_EQ(read.bias, model.bias);
     EXPECT_EQ(description(read), description(model));
-    EXPECT_EQ(description(model), "window=12x32:gradient=central:cell=4:bins=2:signed=1:norm=l2:block=1");
+    EXPECT_EQ(description(model),
+              "format=2:window=12x32:gradient=central:votes=cells:gamma=sqrt:colour=largest:cell=4:bins=2:signed=1:"
+              "norm=l2:block=1");
     // NumPy reads two arrays from one file in the same way.
     const auto bytes = read_file(folder / "model.npy");
     const auto [weights, behind] = parse_first_npy(bytes, "model.npy");
@@ -116,6 +121,23 @@ TEST(WindowModelFile, UsesTheRequestedWindowWithoutADescription) {
     const auto read = read_window_model(folder / "old.npy", like, asked_for({{"cell", "4"}}));
     EXPECT_EQ(description(read), description(like));
     EXPECT_EQ(read.weights, ascending(48));
+}
+
+// Descriptions of version 1 have the meaning that they had when they were written, and later versions are refused.
+TEST(WindowModelFile, ReadsOlderDescriptionsAndRejectsNewerOnes) {
+    const auto old =
+        described_window("window=64x128:gradient=central:cell=8:bins=9:signed=0:norm=l2hys:block=2", "old");
+    EXPECT_EQ(old.hog.votes, HogVotes::block);
+    EXPECT_EQ(old.hog.gamma, HogGamma::report);
+    EXPECT_EQ(old.hog.colour, HogColour::gray);
+    const auto refused = [](const char* text) {
+        std::string message;
+        EXPECT_EQ(error_of([&] { described_window(text, "model.npy"); }, &message), ErrorCode::usage);
+        return message;
+    };
+    EXPECT_NE(refused("format=3:window=64x128").find("format"), std::string::npos);
+    EXPECT_NE(refused("format=2:votes=some").find("votes"), std::string::npos);
+    EXPECT_NE(refused("format=2:colour=largest").find("central"), std::string::npos);
 }
 
 // Returns a file with `numbers` float32 weights and `behind` after them.
@@ -173,7 +195,10 @@ TEST(WindowModelFile, ReadsOpenCvHogDescriptors) {
     EXPECT_EQ(model.hog.bins, 2);
     EXPECT_EQ(model.hog.block, 2);
     EXPECT_TRUE(model.hog.signed_gradients);
-    EXPECT_EQ(model.hog.norm, HogNorm::l2hys);
+    EXPECT_EQ(model.hog.norm, HogNorm::opencv);
+    EXPECT_EQ(model.hog.votes, HogVotes::opencv);
+    EXPECT_EQ(model.hog.gamma, HogGamma::sqrt);
+    EXPECT_EQ(model.hog.colour, HogColour::largest);
     EXPECT_EQ(model.bias, -7);
     // OpenCV's order, by hand: a block is 8 numbers, its cells top left, bottom left, top right, bottom right; the
     // blocks go down the left column (starting with 1, 9, 17), then down the right one (25, 33, 41).

@@ -46,7 +46,10 @@ class FrameHog {
 public:
     /// Keeps a reference to `executor`. Throws what Hog throws.
     FrameHog(const HogParameters& parameters, const Shape& frame, Executor& executor)
-        : executor_(&executor), hog_(parameters, frame, executor), planes_image_(frame, true) {}
+        : executor_(&executor),
+          hog_(parameters, frame, executor),
+          only_gray_(hog_planes(parameters, frame.channels) == 1),
+          planes_image_(frame, only_gray_) {}
     /// Waits for all frames that were started.
     ~FrameHog();
     FrameHog(const FrameHog&) = delete;
@@ -59,16 +62,17 @@ public:
     /// Allocates nothing. Throws Error{usage} if a shape differs.
     void start(Frame& frame, FrameDescriptors& out);
     /// Starts the image that YuvToImage makes of a picture. Returns when done. Requires takes_planes(). The first call
-    /// allocates a gray image.
+    /// allocates the image.
     void start(const HostYuv<const std::uint8_t>& picture, FrameDescriptors& out);
     /// Returns the step of the descriptors of frames of this format, see stage_step().
-    static PlannedStep planned_step(const FrameFormat& from) { return stage_step("hog", true, from); }
+    PlannedStep planned_step(const FrameFormat& from) const { return stage_step("hog", only_gray_, from); }
     /// Returns true if frames may be planes: on the CPU.
     bool takes_planes() const { return executor_->backend() == Backend::cpu; }
 
 private:
     Executor* executor_;
     Hog hog_;
+    bool only_gray_;
     PlanesImage planes_image_;
 };
 

@@ -99,7 +99,8 @@ TEST_F(HogTrain, AModelFileContainsItsTrainingParameters) {
     EXPECT_EQ(summary.at("missed"), 0);
     EXPECT_EQ(summary.at("false_alarms"), 0);
     EXPECT_EQ(description(read_window_model(model, {})),
-              "window=32x32:gradient=central:cell=4:bins=9:signed=0:norm=l2hys:block=2");
+              "format=2:window=32x32:gradient=central:votes=cells:gamma=sqrt:colour=largest:cell=4:bins=9:signed=0:"
+              "norm=l2hys:block=2");
 
     draw(folder / "scene.png", 200, 150, 1000, 96, 64);
     const auto find = [&](std::vector<std::string> arguments) {

@@ -55,9 +55,11 @@ void add_hog(CommandLine& program, Action& chosen) {
                 "dimension for a video or folder; for several files, such as images of different sizes, a folder with "
                 "one .npy each")
         .type_name("FILE.npy|FOLDER/");
+    const auto preset = add_parameter(command, hog_preset_parameter(), flags->given)
+                            .shown_default("report; people with --train, unless --gradient is sobel");
     for (const auto& parameter : hog_fields().infos()) add_parameter(command, parameter, flags->given);
-    const auto norm = command["--norm"].shown_default("none; l2hys with --people and --train");
-    const auto block = command["--block"];
+    command["--norm"].shown_default("none; l2hys with --people and --train");
+    const auto block = command["--block"], votes = command["--votes"];
     const auto steps = command
                            .option("--steps", flags->describe.steps_folder,
                                    "also write an image of each step of the first frame to this folder: gray gamma gx "
@@ -80,12 +82,19 @@ void add_hog(CommandLine& program, Action& chosen) {
     // Chooses the mode (descriptors, people, training) and rejects options of another mode.
     set_work(command, chosen, flags->common, [=](const std::stop_source& stop) {
         flags->input.one_size = true;  // scaling would change gradients and boxes
+        const bool people = !flags->people.model.empty();
+        const bool train = !flags->train.folders.empty();
+        if (preset.given())
+            add_preset(*value_named(hog_preset_names, flags->given.text(hog_preset_parameter().name)), flags->given);
+        else if (train && !(flags->given.is_given("gradient") && flags->given.text("gradient") == "sobel"))
+            add_preset(HogPreset::people, flags->given);
         flags->hog = hog_fields().from(flags->given);
         flags->people.parameters = flags->people.parameters_given();
         flags->train.parameters = training_fields().from(flags->train.given);
-        const bool people = !flags->people.model.empty();
-        const bool train = !flags->train.folders.empty();
-        if ((people || train) && !norm.given()) flags->hog.norm = HogNorm::l2hys;
+        if ((people || train) && !flags->given.is_given("norm")) flags->hog.norm = HogNorm::l2hys;
+        if (votes.given() && flags->hog.gradient == HogGradient::sobel)
+            fail(ErrorCode::usage, "--votes {} requires --gradient central",
+                 name_of(hog_votes_names, flags->hog.votes));
         if (block.given() && flags->hog.norm == HogNorm::none)
             fail(ErrorCode::usage, "--block {} requires --norm l2 or l2hys", flags->hog.block);
         // Training reads its own folders instead of a source.

@@ -21,7 +21,7 @@ void print_summary(const HogFlags& flags, const jobs::DescribeResult& result) {
     Json summary{
         {"source", result.description.source}, {"output", flags.output}, {"frames", result.descriptors.frames()}};
     if (result.shape) summary.add("shape", jobs::array_shape(*result.shape));
-    summary.add("gradient", name_of(hog_gradient_names, parameters.gradient));
+    add_descriptor(summary, parameters);
     summary.add("cell", parameters.cell);
     summary.add("bins", parameters.bins);
     summary.add("signed", parameters.signed_gradients);

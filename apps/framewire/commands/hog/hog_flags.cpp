@@ -10,4 +10,11 @@ WindowModel HogFlags::window() const {
     return model;
 }
 
+void add_descriptor(Json& summary, const HogParameters& hog) {
+    summary.add("gradient", name_of(hog_gradient_names, hog.gradient));
+    if (hog.gradient == HogGradient::central) summary.add("votes", name_of(hog_votes_names, hog.votes));
+    summary.add("gamma", name_of(hog_gamma_names, hog.gamma));
+    summary.add("colour", name_of(hog_colour_names, hog.colour));
+}
+
 }  // namespace framewire::app

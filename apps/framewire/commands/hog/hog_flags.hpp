@@ -1,6 +1,7 @@
 #pragma once
 
 #include "commands/batch.hpp"
+#include "commands/json.hpp"
 #include "options/access_options.hpp"
 #include "options/common.hpp"
 
@@ -26,5 +27,8 @@ struct HogFlags {
     /// Returns a model without weights, which has the requested window and descriptor.
     WindowModel window() const;
 };
+
+/// Adds the parameters of the descriptor that are not sizes to a summary.
+void add_descriptor(Json& summary, const HogParameters& hog);
 
 }  // namespace framewire::app

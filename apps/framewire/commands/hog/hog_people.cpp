@@ -30,8 +30,8 @@ void print_summary(const HogFlags& flags, const PeopleParameters& parameters, co
                  {"output", flags.output},
                  {"frames", result.figures.frames},
                  {"people", result.people},
-                 {"window", Json::array({model.width_px, model.height_px})},
-                 {"gradient", name_of(hog_gradient_names, model.hog.gradient)}};
+                 {"window", Json::array({model.width_px, model.height_px})}};
+    add_descriptor(summary, model.hog);
     if (detector) {
         summary.add("sizes", detector->levels());
         summary.add("windows", detector->windows());

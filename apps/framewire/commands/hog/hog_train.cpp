@@ -71,7 +71,6 @@ void print_summary(const HogFlags& flags, const TrainFlags& train, const jobs::T
     const auto& parameters = train.parameters;
     Json summary{{"output", flags.output},
                  {"window", Json::array({window.width_px, window.height_px})},
-                 {"gradient", name_of(hog_gradient_names, window.hog.gradient)},
                  {"cell", window.hog.cell},
                  {"bins", window.hog.bins},
                  {"signed", window.hog.signed_gradients},
@@ -90,6 +89,7 @@ void print_summary(const HogFlags& flags, const TrainFlags& train, const jobs::T
                  {"excess", figures.svm.excess},
                  {"passes", figures.svm.passes},
                  {"converged", figures.svm.converged}};
+    add_descriptor(summary, window.hog);
     if (window.hog.norm != HogNorm::none) summary.add("block", window.hog.block);
     if (job.curve()) summary.add("held_out", as_json(*job.curve(), train.given.integer("folds")));
     fmt::print("{}\n", summary.text());
