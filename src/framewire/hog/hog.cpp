@@ -698,7 +698,7 @@ const ParameterInfo& hog_preset_parameter() {
         .name = "descriptor",
         .help =
             "sets --gradient, --votes, --gamma, --colour and --norm that are not given: report: as in the HOG report; "
-            "people: the best for training models of people; opencv: as OpenCV's people detector",
+            "people: for training models of people; opencv: as OpenCV's people detector",
         .type = ParameterInfo::Type::choice,
         .choices = names_of(hog_preset_names)};
     return parameter;

@@ -94,7 +94,7 @@ struct HogParameters {
 enum class HogPreset {
     report,  ///< of the HOG report: the defaults of HogParameters
     people,  ///< for training models of people: central gradients of the strongest channel after a square root, votes
-             ///< spread over all cells, and l2hys; chosen on the detection curve (docs/decisions/people.md)
+             ///< spread over all cells, and l2hys (docs/decisions/people.md)
     opencv,  ///< of OpenCV's HOGDescriptor, for its default people detector
 };
 
