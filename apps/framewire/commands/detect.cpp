@@ -13,6 +13,8 @@
 #include "framewire/core/log.hpp"
 #include "framewire/jobs/detect.hpp"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,6 +33,7 @@ struct DetectFlags {
     EntryFlags entry;
     jobs::DetectStepsOptions steps;
     double trails = 0;
+    std::string zones;  // path
 
     // Returns the job's options.
     jobs::DetectOptions options(const std::stop_token& stop) const {
@@ -44,7 +47,8 @@ struct DetectFlags {
                 mask,
                 labels,
                 steps,
-                trails};
+                trails,
+                zones.empty() ? ZoneSet() : ZoneSet::read(zones)};
     }
 };
 
@@ -61,8 +65,9 @@ std::string_view records_ending(RecordFormat format) {
 void detect_many(const Command& command, DetectFlags& flags, const std::stop_token& stop) {
     if (!flags.steps.folder.empty())
         fail(ErrorCode::usage, "--steps works on a single file; it cannot be used with several inputs");
-    if (flags.many.cutting.seconds > 0 && flags.detector.track)
-        fail(ErrorCode::usage, "--track cannot be used with --segment; identities do not continue across segments");
+    if (flags.many.cutting.seconds > 0 && (flags.detector.track || !flags.zones.empty()))
+        fail(ErrorCode::usage, "{} cannot be used with --segment; identities do not continue across segments",
+             flags.detector.track ? "--track" : "--zones");
     const auto item = [&](const ItemRequest& request) {
         auto options = flags.options(stop);
         const auto name = request.input.name + std::string(records_ending(options.format));
@@ -86,8 +91,9 @@ void detect(const Command& command, DetectFlags& flags, const std::stop_token& s
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
     const auto result = jobs::DetectJob(flags.options(stop)).run();
     const auto& figures = result.figures;
-    log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} objects", figures.frames, figures.seconds, figures.fps,
-             figures.drops, result.objects);
+    log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} objects{}", figures.frames, figures.seconds,
+             figures.fps, figures.drops, result.objects,
+             flags.zones.empty() ? "" : fmt::format(", {} events in zones", result.events));
     show_times(flags.common, figures);
     if (result.left_out > 0) log_warning("{} more objects were dropped from frames that had too many", result.left_out);
 }
@@ -113,8 +119,9 @@ void add_detect(CommandLine& program, Action& chosen) {
                               .type_name("DST");
     add_no_audio(command, flags->no_audio).needs(annotate);
     command
-        .option("--trails", flags->trails,
-                "with --track, draw where each object was during the last SECONDS into --annotate; 0: do not")
+        .option(
+            "--trails", flags->trails,
+            "with --track or --zones, draw where each object was during the last SECONDS into --annotate; 0: do not")
         .within(0.0, 3600.0)
         .type_name("SECONDS")
         .needs(annotate);
@@ -133,6 +140,12 @@ void add_detect(CommandLine& program, Action& chosen) {
         .option("--steps-format", flags->steps.format,
                 "file format of the steps: a video format, or png or jpg for numbered images")
         .one_of({"mkv", "mp4", "avi", "png", "jpg"});
+    command
+        .option(
+            "--zones", flags->zones,
+            "report when objects enter, leave or cross the polygons and lines in this JSON file, or stay there: in the "
+            "member events of each record; implies --track")
+        .type_name("FILE");
     add_detector_options(command, flags->detector, "--threshold");
     add_common_options(command, flags->common);
     add_times_option(command, flags->common);

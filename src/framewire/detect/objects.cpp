@@ -146,7 +146,9 @@ std::string to_json_line(const ObjectRecord& frame) {
     if (!frame.source.empty()) line += R"(,"source":)" + json_text(nlohmann::json(frame.source));
     fmt::format_to(std::back_inserter(line), R"(,"time":{:.6f},"width":{},"height":{},"objects":)", frame.time_s,
                    frame.width, frame.height);
-    return line + objects_json(frame.objects, frame.scores, tracks_of(frame)) + "}\n";
+    line += objects_json(frame.objects, frame.scores, tracks_of(frame));
+    if (frame.events) line += R"(,"events":)" + events_json(*frame.events);
+    return line + "}\n";
 }
 
 RecordFormat parse_record_format(std::string_view text) {

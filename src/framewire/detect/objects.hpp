@@ -5,6 +5,7 @@
 #include "framewire/cuda/executor.hpp"
 #include "framewire/detect/components.hpp"
 #include "framewire/detect/tracker.hpp"
+#include "framewire/detect/zones.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -60,7 +61,8 @@ struct ObjectRecord {
     std::span<const Component> objects{};
     std::span<const float> scores{};  ///< one finite score per object, or empty
     std::string_view source{};        ///< JSON lines only: name of the image that the frame comes from; empty if none
-    std::optional<std::span<const Track>> tracks{};  ///< the frame's tracks; empty if objects are not tracked
+    std::optional<std::span<const Track>> tracks{};      ///< the frame's tracks; empty if objects are not tracked
+    std::optional<std::span<const ZoneEvent>> events{};  ///< JSON lines only: events in zones, if there are zones
 };
 
 /// Returns the frame as one line of a JSON lines file, with a newline (wrapped here):
@@ -74,6 +76,8 @@ struct ObjectRecord {
 /// An object with a track has that track's box, rounded to pixels, and ends with
 /// `,"track":7,"age":1.200,"velocity":[31.0,-2.5]`, in seconds and pixels per second. An object that several tracks
 /// share is listed once for each. Tracks without an object in the frame are not listed.
+///
+/// Events follow the objects as `"events":[...]`, see events_json().
 std::string to_json_line(const ObjectRecord& objects);
 
 /// Returns only the value of "objects" in to_json_line(), with its brackets.

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <span>
 #include <string>
 
 namespace framewire {
@@ -79,6 +81,18 @@ TEST(ObjectRecords, WritesTheSourceName) {
     EXPECT_EQ(to_json_line({.frame = 7, .width = 64, .height = 48, .source = "caf\xe9.png"}),
               "{\"frame\":7,\"source\":\"caf\xef\xbf\xbd.png\",\"time\":0.000000,\"width\":64,\"height\":48,"
               "\"objects\":[]}\n");
+}
+
+TEST(ObjectRecords, WritesEvents) {
+    const auto zone = std::make_shared<const EventZone>(EventZone{.name = "yard"});
+    const ZoneEvent events[] = {{.type = ZoneEvent::Type::enter, .zone = zone, .track = 7, .x = 1, .width = 2}};
+    EXPECT_EQ(to_json_line({.frame = 7, .width = 64, .height = 48, .events = events}),
+              R"({"frame":7,"time":0.000000,"width":64,"height":48,"objects":[],"events":[)"
+              R"({"event":"enter","zone":"yard","track":7,"box":[1,0,2,0]}]})"
+              "\n");
+    EXPECT_EQ(to_json_line({.frame = 7, .width = 64, .height = 48, .events = std::span<const ZoneEvent>()}),
+              R"({"frame":7,"time":0.000000,"width":64,"height":48,"objects":[],"events":[]})"
+              "\n");
 }
 
 TEST(ObjectRecords, WritesCoco) {

@@ -48,6 +48,12 @@ private:
     std::vector<std::int32_t> labels_;
 };
 
+// Returns the parameters of the tracker, if there is one. Events in zones are those of tracks.
+std::optional<TrackerParameters> tracker_of(const DetectOptions& options) {
+    if (options.detector.tracker || options.zones.empty()) return options.detector.tracker;
+    return TrackerParameters{};
+}
+
 }  // namespace
 
 // Members are opened in the order of declaration: the source first, outputs last.
@@ -67,6 +73,7 @@ struct DetectJob::State {
     std::optional<DetectSteps> steps;
     std::optional<Tracker> tracker;
     TrackOverlay overlay;
+    std::optional<ZoneEvents> zone_events;  // empty without zones
     ObjectRecords records;
     RecordFile output;
     DetectResult result;
@@ -88,7 +95,8 @@ DetectJob::State::State(const DetectOptions& options)
     if (detector->takes_planes() && !annotated.wanted() && options.steps.folder.empty())
         job.input().give_unfiltered_pictures();
     if (labels.wanted()) imager.emplace(options.detector.parameters.connectivity, shape, options.job.threads);
-    if (options.detector.tracker) tracker.emplace(*options.detector.tracker, shape.width, shape.height);
+    if (const auto parameters = tracker_of(options)) tracker.emplace(*parameters, shape.width, shape.height);
+    if (!options.zones.empty()) zone_events.emplace(options.zones, shape.width, shape.height);
     if (!options.steps.folder.empty())
         steps.emplace(options.steps, options.detector, shape, job.input().rate(), options.job.threads,
                       job.sink_options(), job.stop());
@@ -117,12 +125,15 @@ void DetectJob::State::send(InputFrame& frame, const FrameTime& time, const Fram
     const auto& shape = job.input().shape();
     std::optional<std::span<const Track>> tracks;
     if (tracker) tracks = tracker->update(objects, time.seconds);
+    std::optional<std::span<const ZoneEvent>> events;
+    if (zone_events) events = zone_events->update(*tracks, time.seconds);
     output.write(records.add({.frame = time.index,
                               .time_s = time.seconds,
                               .width = shape.width,
                               .height = shape.height,
                               .objects = objects,
-                              .tracks = tracks}));
+                              .tracks = tracks,
+                              .events = events}));
     if (masks.wanted()) {
         found.unpack_mask(mask.view());
         masks.write(std::as_const(mask).view(), time);
@@ -139,6 +150,7 @@ void DetectJob::State::send(InputFrame& frame, const FrameTime& time, const Fram
     }
     result.objects += std::ssize(objects);
     result.left_out += found.left_out();
+    if (events) result.events += std::ssize(*events);
     job.statistics().set_sent_bytes(output.bytes() + annotated.bytes() + masks.bytes() + labels.bytes() +
                                     (steps ? steps->bytes() : 0));
 }
@@ -164,9 +176,11 @@ FileFormat file_format_of(RecordFormat format) {
 }  // namespace
 
 JobFiles files_of(const DetectOptions& options) {
-    if (options.trails_seconds > 0 && (!options.detector.tracker || options.annotate.empty()))
-        fail(ErrorCode::usage, "--trails needs --track and --annotate");
+    if (options.trails_seconds > 0 && (!tracker_of(options) || options.annotate.empty()))
+        fail(ErrorCode::usage, "--trails needs --annotate, and --track or --zones");
     require_one_standard_output({options.output, options.annotate, options.mask}, "-o, --annotate and --mask");
+    if (!options.zones.empty() && options.format != RecordFormat::jsonl)
+        fail(ErrorCode::usage, "zones need JSON lines, because other formats have no events; use --format jsonl");
     auto files = JobFiles()
                      .source(options.input.source)
                      .output("-o", options.output, file_format_of(options.format))

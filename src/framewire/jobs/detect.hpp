@@ -5,6 +5,7 @@
 #include "framewire/detect/masks.hpp"
 #include "framewire/detect/objects.hpp"
 #include "framewire/detect/tracker.hpp"
+#include "framewire/detect/zones.hpp"
 #include "framewire/filters/mosaic.hpp"
 #include "framewire/jobs/job.hpp"
 #include "framewire/jobs/options.hpp"
@@ -67,12 +68,16 @@ struct DetectOptions {
     /// Optional. File or folder for label images, see LabelOutput.
     std::string labels{};
     DetectStepsOptions steps{};
-    /// Seconds of each track's path that `annotate` shows; 0 shows none. Requires a tracker.
+    /// Seconds of each track's path that `annotate` shows; 0 shows none. Requires a tracker or zones.
     double trails_seconds = 0;
+    /// Event zones, fractions of the filtered frame. Unless the set is empty, the objects are tracked, with the default
+    /// parameters if `detector` names none, and the records, which must be JSON lines, contain the events.
+    ZoneSet zones{};
 };
 
-/// Returns the files that these options read and write. Throws Error{usage} if several outputs are standard output, or
-/// if there are trails without a tracker or without `annotate`.
+/// Returns the files that these options read and write. Throws Error{usage} if several outputs are standard output, if
+/// there are trails without a tracker or zones, or without `annotate`, or if there are zones and the records are not
+/// JSON lines.
 JobFiles files_of(const DetectOptions& options);
 
 /// Outcome of a DetectJob.
@@ -81,6 +86,8 @@ struct DetectResult : JobResult {
     std::int64_t objects = 0;
     /// Number of objects found but not recorded, because their frames had too many.
     std::int64_t left_out = 0;
+    /// Number of events in zones.
+    std::int64_t events = 0;
 };
 
 /// Finds moving objects in the filtered frames of a source and writes records, and optionally videos and label images.

@@ -2,9 +2,16 @@
 #include "framewire/jobs/job_testing_testing.hpp"
 #include "framewire/jobs/run.hpp"
 
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace framewire::jobs {
@@ -66,6 +73,56 @@ TEST_P(Detect, TrailsNeedATracker) {
     auto asked = options(camera());
     asked.trails_seconds = 1;
     EXPECT_THROW(DetectJob{asked}, Error);
+}
+
+// Events in the records are those of the job's count, pair up, and refer to boxes inside the frame. Without zones the
+// records have no such member.
+TEST_P(Detect, WritesEventsInZones) {
+    auto asked = options(camera());
+    asked.zones = ZoneSet::parse(R"({"zones":[{"name":"all","polygon":[[0,0],[1,0],[1,1],[0,1]]},
+        {"name":"middle","line":[[0.5,0],[0.5,1]]}],"hysteresis":0.02})",
+                                 "zones");
+    DetectJob detect(asked);
+    const auto events = detect.run().events;
+    EXPECT_GT(events, 0);
+    std::ifstream records(folder_ / "out.jsonl");
+    std::int64_t found = 0;
+    std::map<std::int64_t, int> inside;
+    for (std::string line; std::getline(records, line);) {
+        const auto record = nlohmann::json::parse(line);
+        for (const auto& event : record.at("events")) {
+            ++found;
+            if (event["zone"] != "all") continue;
+            const int entered = inside[event["track"].get<std::int64_t>()] += event["event"] == "enter" ? 1 : -1;
+            EXPECT_TRUE(entered == 0 || entered == 1) << event;
+        }
+    }
+    EXPECT_EQ(found, events);
+    EXPECT_FALSE(inside.empty());
+
+    // Zones alone mean the default tracker, and records name the same tracks as events.
+    const auto with_zones = read_file(folder_ / "out.jsonl");
+    asked.job.replace = true;
+    asked.detector.tracker = TrackerParameters{};
+    DetectJob(asked).run();
+    EXPECT_EQ(read_file(folder_ / "out.jsonl"), with_zones);
+    const std::string text(with_zones.begin(), with_zones.end());
+    for (const auto& [track, count] : inside)
+        EXPECT_NE(text.find("\"track\":" + std::to_string(track) + ",\"age\":"), text.npos) << track;
+
+    asked.zones = {};
+    EXPECT_EQ(DetectJob(asked).run().events, 0);
+    const auto bytes = read_file(folder_ / "out.jsonl");
+    EXPECT_EQ(std::string(bytes.begin(), bytes.end()).find("events"), std::string::npos);
+}
+
+TEST_P(Detect, RefusesZonesWithoutJsonLines) {
+    auto asked = options(camera());
+    const EventZone line{.name = "a", .points = {{0, 0}, {1, 1}}, .cross = true};
+    asked.zones = ZoneSet({&line, 1});
+    asked.format = RecordFormat::mot;
+    asked.output = folder_ / "out.txt";
+    EXPECT_THROW(files_of(asked), Error);
 }
 
 // Annotated frames need the whole image. Without annotation, the detector reads a file's rows as it needs them.
