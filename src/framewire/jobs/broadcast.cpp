@@ -57,9 +57,13 @@ BroadcastJob::State::State(const BroadcastOptions& options)
     if (detector) {
         counted.reserve(net::max_objects);
         moved.reserve(net::max_objects);
-        if (options.detector->tracker) tracker.emplace(*options.detector->tracker, shape.width, shape.height);
+        moved_tracks.reserve(net::max_objects);
+        const auto& source = job.input().info().shape;
+        if (const auto& parameters = options.detector->tracker)
+            tracker.emplace(*parameters, source.width, source.height);
     }
     set_zones(service::zones_on(options.zones, job.input().info().shape));
+    if (!options.event_zones.empty()) parts.take_event_zones(options.event_zones);
 }
 
 net::Listener& BroadcastJob::State::listener(const BroadcastOptions& options) {
@@ -159,6 +163,9 @@ BroadcastStanding BroadcastJob::State::standing() const {
 void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
     const bool in_a_hurry = job.stopped() && !failure;
     parts.note_end();
+    if (seen && watched_zones)
+        if (const auto events = watched_zones->end(job.input().placement()); !events.empty())
+            seen->seen({last_time, shape, {}, {}, events});
     in_force->end();
     result.ended_at_new_size = job.input().is_at_new_size() && !job.stopped() && !failure;
     result.ended_for_requests = job.input().ended_here() && !job.stopped() && !failure;
@@ -213,6 +220,12 @@ RequestTicket BroadcastJob::ticket() const { return state_->ticket(); }
 RequestTicket BroadcastJob::first_frame() const { return {state_->in_force, 0}; }
 RequestTicket BroadcastJob::next_job() const { return {state_->in_force, std::numeric_limits<std::uint64_t>::max()}; }
 void BroadcastJob::set_zones(const std::vector<service::LiveZone>& zones) { state_->set_zones(zones); }
+void BroadcastJob::set_event_zones(const ZoneSet& zones) {
+    if (!state_->detector)
+        fail(ErrorCode::config, "the camera has no detector, which event zones need; serve it with --detect");
+    state_->parts.take_event_zones(zones);
+    state_->job.input().count_request();
+}
 void BroadcastJob::end_here() { state_->job.input().end_here(); }
 void BroadcastJob::start_recording(const std::string& path) { state_->start_recording(path); }
 void BroadcastJob::stop_recording() { state_->parts.stop_recording(); }
@@ -243,12 +256,47 @@ void BroadcastJob::State::start(InputFrame& frame, BroadcastFound& found) {
 // Objects are detected in frames as captured and sent at the positions to which the filters move them.
 std::span<const Component> BroadcastJob::State::seen_by_viewers(const FrameObjects& found) {
     parts.count(found.objects(), counted);
-    auto objects = std::span<const Component>(counted);
-    objects = objects.first(std::min(objects.size(), net::max_objects));
+    counted.resize(std::min(counted.size(), net::max_objects));
     const auto& placement = job.input().placement();
-    if (placement == PlaneMap{}) return objects;
-    move_objects(objects, placement, shape, moved);
+    if (placement == PlaneMap{}) return counted;
+    move_objects(counted, placement, shape, moved);
     return moved;
+}
+
+// The tracker works on pixels of the source, so that it follows objects beyond the edges of a crop, and zones stay in
+// place when the filters change.
+void BroadcastJob::State::report(const FrameTime& time, bool is_searched, std::span<const Component> objects) {
+    last_time = time;
+    const auto& source = job.input().info().shape;
+    const auto& placement = job.input().placement();
+    if (auto changed = parts.take_changed_event_zones()) {
+        if (watched_zones) {
+            watched_zones->set_zones(std::move(*changed));
+        } else if (!changed->empty()) {
+            watched_zones.emplace(*changed, source);
+            if (!tracker) tracker.emplace(TrackerParameters{}, source.width, source.height);
+        }
+    }
+    std::span<const Component> found;
+    if (is_searched) found = counted;
+    std::span<const Track> tracks;
+    std::span<const ZoneEvent> events;
+    if (tracker) tracks = tracker->update(found, time.seconds);
+    if (watched_zones) events = watched_zones->update(tracks, time.seconds, placement);
+    if (!is_searched && events.empty()) return;
+    if (placement != PlaneMap{}) {
+        move_tracks(tracks, found, objects, placement, shape, moved_tracks);
+        tracks = moved_tracks;
+    }
+    seen->seen({time, shape, objects, tracks, events});
+}
+
+// Objects that the filters crop away keep a box outside of the frame.
+std::span<const ZoneEvent> WatchedZones::moved(std::span<const ZoneEvent> events, const PlaneMap& placement) {
+    if (events.empty() || placement == PlaneMap{}) return events;
+    moved_.assign(events.begin(), events.end());
+    for (auto& event : moved_) move_box(event, placement);
+    return moved_;
 }
 
 // Runs on the sending thread, in frame order.
@@ -263,10 +311,7 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const B
     in_force->note_sent(frame.requests);
     // The viewers for which the first frame waited must start with that frame, however long encoding and sending take.
     if (first && wait_for_viewers > 0) served.wait_for_first_states(wait_for_viewers, job.stop());
-    if (seen && found.has_objects) {
-        const auto tracks = tracker ? tracker->update(objects, time.seconds) : std::span<const Track>();
-        seen->seen({time, shape, objects, tracks});
-    }
+    if (seen && detector) report(time, found.has_objects, objects);
     threshold.took(time.seconds, within, stream.counts().delta_frame_bytes - bytes_before, job.statistics());
     job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
 }

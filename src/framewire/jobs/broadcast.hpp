@@ -8,6 +8,8 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/cuda/executor.hpp"
+#include "framewire/detect/tracker.hpp"
+#include "framewire/detect/zones.hpp"
 #include "framewire/jobs/detect.hpp"
 #include "framewire/jobs/input/filtered_input.hpp"
 #include "framewire/jobs/job.hpp"
@@ -78,6 +80,33 @@ struct BroadcastOptions {
     /// Initial privacy masks and detection areas, see BroadcastJob::set_zones(). They are scaled if frames have another
     /// size.
     service::LiveZones zones{};
+    /// Initial event zones, see BroadcastJob::set_event_zones(). They have no effect without a detector. Its objects
+    /// are tracked, with the default parameters if `detector` names none.
+    ZoneSet event_zones{};
+    /// Optional. File from which `event_zones` were read, for the command line that serves the camera.
+    std::string event_zones_path{};
+};
+
+/// Finds the events in the zones of a stream. Used on the sending thread.
+class WatchedZones {
+public:
+    /// Prepares for tracks in frames of this shape.
+    WatchedZones(const ZoneSet& zones, const Shape& frame) : events_(zones, frame.width, frame.height) {}
+
+    /// See ZoneEvents::set_zones().
+    void set_zones(ZoneSet zones) { events_.set_zones(std::move(zones)); }
+    /// Returns the events of the next frame with boxes where `placement` moves them; valid until the next call.
+    std::span<const ZoneEvent> update(std::span<const Track> tracks, double time_s, const PlaneMap& placement) {
+        return moved(events_.update(tracks, time_s), placement);
+    }
+    /// Returns the events of objects that are inside at the end, see ZoneEvents::end().
+    std::span<const ZoneEvent> end(const PlaneMap& placement) { return moved(events_.end(), placement); }
+
+private:
+    std::span<const ZoneEvent> moved(std::span<const ZoneEvent> events, const PlaneMap& placement);
+
+    ZoneEvents events_;
+    std::vector<ZoneEvent> moved_{};
 };
 
 /// Returns the files that these options read and write.
@@ -166,6 +195,9 @@ public:
     /// Sets privacy masks and detection areas from the next frame on. Masks are applied before filters, detection and
     /// encoding. Throws as check_zones() does.
     void set_zones(const std::vector<service::LiveZone>& zones);
+    /// Replaces the event zones, fractions of the source's frame, from the next frame on. Zones start tracking if
+    /// objects are not tracked yet. Throws Error{config} if the camera has no detector.
+    void set_event_zones(const ZoneSet& zones);
     /// Returns a ticket that completes once viewers see the effect of all requests accepted so far.
     RequestTicket ticket() const;
     /// Returns a ticket that completes when the first frame of this job has been sent.
@@ -368,6 +400,9 @@ struct BroadcastJob::State {
                      int within);
     // Returns the objects inside the detection areas, at their positions in the sent frame.
     std::span<const Component> seen_by_viewers(const FrameObjects& objects);
+    // Tracks the objects of the frame that was just sent, and reports them and their events in zones to `seen`. Without
+    // `is_searched` the frame has no objects, because it shows that the source is away.
+    void report(const FrameTime& time, bool is_searched, std::span<const Component> objects);
     // Returns the header data of a recording.
     fwd::Recording recording_facts() const;
     // Opens the recording of the whole broadcast; null if there is none.
@@ -398,6 +433,7 @@ struct BroadcastJob::State {
     // empty if the stream is not refined
     std::optional<BroadcastRefinement> refinement;
     std::unique_ptr<FrameDetector> detector;
+    // follows the objects in pixels of the source; empty unless tracks or events in zones are wanted
     std::optional<Tracker> tracker;
     service::SeenObjects* seen;
     std::function<void()> persist_settings;
@@ -408,6 +444,11 @@ struct BroadcastJob::State {
     std::int64_t refined_bytes = 0;
     // objects of one frame inside the detection areas, before and after the filters move them
     std::vector<Component> counted, moved;
+    // tracks of one frame where the filters move them
+    std::vector<Track> moved_tracks;
+    // empty until there are event zones
+    std::optional<WatchedZones> watched_zones;
+    FrameTime last_time{};
     LiveParts parts;
     std::shared_ptr<RequestsInForce> in_force = std::make_shared<RequestsInForce>();
     std::optional<net::Listener> own_listener;

@@ -553,7 +553,10 @@ std::string to_json(const CamerasResult& result) {
     };
     const auto add_events = [&result](Json json) {
         if (const auto& events = result.events)
-            json["events"] = {{"objects", events->objects}, {"motion", events->motion}, {"left_out", events->left_out}};
+            json["events"] = {{"objects", events->objects},
+                              {"motion", events->motion},
+                              {"zone", events->zone},
+                              {"left_out", events->left_out}};
         if (const auto& mqtt = result.mqtt)
             json["mqtt"] = {{"connections", mqtt->connections},
                             {"acknowledged", mqtt->acknowledged},

@@ -1,6 +1,7 @@
 #include "framewire/jobs/configuration.hpp"
 #include "framewire/codec/refinement.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/json_text.hpp"
 #include "framewire/core/parameter_fields.hpp"
 #include "framewire/core/parameters.hpp"
 #include "framewire/core/text.hpp"
@@ -21,6 +22,7 @@
 #include <fmt/ranges.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -164,6 +166,8 @@ private:
         if (entry.key == "source") return take_source(entry, settings);
         if (entry.key == "filters") return take_filters(entry, settings);
         if (entry.key == "detect" && entry.value.kind == Kind::map) return take_detector(entry.value, settings);
+        if (entry.key == "zones" && (entry.value.kind == Kind::map || entry.value.kind == Kind::list))
+            return take_event_zones(entry, settings);
         if (take(entry, input_settings(), settings.input) || take(entry, camera_settings(), settings)) return;
         unknown(entry, names_of(camera_settings(), names_of(input_settings(), {"source", "filters"})));
     }
@@ -219,6 +223,34 @@ private:
             parse_tracker(values);
             detector.track = values;
         });
+    }
+
+    // Applies event zones that the configuration contains: a list of zones, or a map as in a file.
+    void take_event_zones(const DocumentEntry& entry, CameraSettings& settings) {
+        const auto json = entry.value.kind == Kind::list ? nlohmann::json{{"zones", json_of(entry.value, "zones")}}
+                                                         : json_of(entry.value, "");
+        attempt(entry.place, [&] {
+            settings.event_zones = ZoneSet::parse(json_text(json), "zones");
+            settings.event_zones_path.clear();
+        });
+    }
+
+    // Converts the value of `key` to JSON. Texts that are numbers become numbers, except names.
+    static nlohmann::json json_of(const DocumentNode& node, std::string_view key) {
+        if (node.kind == Kind::list) {
+            auto list = nlohmann::json::array();
+            for (const auto& item : node.items) list.push_back(json_of(item, key));
+            return list;
+        }
+        if (node.kind == Kind::map) {
+            auto map = nlohmann::json::object();
+            for (const auto& one : node.entries) map[one.key] = json_of(one.value, one.key);
+            return map;
+        }
+        if (node.kind == Kind::nothing) return nullptr;
+        const bool is_name = key == "name" || key == "directions" || key == "events" || key == "anchor";
+        const auto number = is_name ? std::nullopt : number_in<double>(node.text);
+        return number ? nlohmann::json(*number) : nlohmann::json(node.text);
     }
 
     // Applies one region of interest or a list of them.
@@ -729,6 +761,17 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
                          .type = Type::flag,
                          .default_value = "0"},
                         [](CameraSettings& camera, const std::string& text) { camera.detects = text == "1"; }});
+    settings.push_back({{.name = "zones",
+                         .help = "report when objects enter, leave or cross the polygons and lines in this JSON file, "
+                                 "or stay there (with detect); implies track",
+                         .type = Type::text,
+                         .optional = true,
+                         .unit = "FILE"},
+                        [](CameraSettings& camera, const std::string& text) {
+                            camera.event_zones = ZoneSet::read(text);
+                            camera.event_zones_path = text;
+                        },
+                        problem_of([](const std::string& text) { ZoneSet::read(text); })});
     settings.push_back(
         {{.name = "controls",
           .help = "allow viewers to change filters, threshold, picture settings, privacy masks and recordings",
@@ -921,6 +964,10 @@ BroadcastOptions broadcast_of(const CameraSettings& settings, const std::string&
     options.hurries = take_rate(settings.rate, "own, max", options.input) == PlayRate::max;
     options.server.stream = name;
     if (settings.detects) options.detector = detector_of(settings.detector, dashes);
+    if (!settings.detects && !settings.event_zones.empty())
+        fail(ErrorCode::usage, "{0}zones requires {0}detect", dashes);
+    options.event_zones = settings.event_zones;
+    options.event_zones_path = settings.event_zones_path;
     options.upstream = settings.upstream;
     if (relayed_stream(settings.input.source)) {
         for (const auto* parameter : {"threshold", "mode", "effort"})

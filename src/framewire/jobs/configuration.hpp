@@ -111,12 +111,15 @@ struct CameraSettings {
     int wait = 0;
     bool detects = false;
     DetectorSettings detector{};
+    /// Event zones, and the file from which they were read; empty if the configuration contains them.
+    ZoneSet event_zones{};
+    std::string event_zones_path{};
 };
 
 /// Returns the settings of an input: matrix, range, start, duration, reconnect, max-pixels, max-memory.
 const std::vector<Setting<InputOptions>>& input_settings();
 /// Returns the settings that control how a camera is served: the encoder's settings, max-bitrate, threshold-max,
-/// refine, record, rate, loop, wait, detect, controls, relay-token-file, relay-fingerprint.
+/// refine, record, rate, loop, wait, detect, zones, controls, relay-token-file, relay-fingerprint.
 const std::vector<Setting<CameraSettings>>& camera_settings();
 /// Returns the settings of the listener: listen, viewers, allow-host, trusted-proxy, base-path.
 const std::vector<Setting<net::ListenerOptions>>& listener_settings();
@@ -156,7 +159,7 @@ struct ConfigurationProblem {
 /// event_settings(), a map `cameras` with the settings of each camera by name, and an optional map `defaults` with
 /// settings for cameras that do not set them. A camera has `source`, `filters` (a text or a list of texts),
 /// input_settings() and camera_settings(); its `detect` may be a map of the detector's parameters with `roi`,
-/// `roi-mask` and `track`.
+/// `roi-mask` and `track`, and its `zones` may be the zones instead of a file.
 struct Configuration {
     /// Name of the configuration file, for messages.
     std::string name;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -217,6 +218,26 @@ TEST(Configuration, RejectsUnsupportedDocuments) {
     std::string keys;
     for (int key = 0; key < 2000; ++key) keys += "k" + std::to_string(key) + ": 1\n";
     expect_refusal(keys, "more than 1000 keys");
+}
+
+// Event zones are in the configuration, as a list or with the members of a file, or in a file.
+TEST(Configuration, ReadsEventZones) {
+    const auto path = ::testing::TempDir() + "configuration_zones.json";
+    const auto json = R"({"zones":[{"name":"7","line":[[0,0.5],[1,0.5]],"directions":["1","2"]}]})";
+    std::ofstream(path) << json;
+    const std::string yaml = "[{name: 7, line: [[0, 0.5], [1, 0.5]], directions: [1, 2]}]";
+    for (const auto& zones : {yaml, "{zones: " + yaml + "}", path}) {
+        const auto read =
+            parse_configuration("cameras:\n  d:\n    source: synth\n    detect: true\n    zones: " + zones, "x");
+        ASSERT_TRUE(read.problems.empty()) << to_string(read, read.problems[0]);
+        EXPECT_EQ(read.cameras[0].event_zones, ZoneSet::parse(json, "z"));
+        EXPECT_EQ(read.cameras[0].event_zones_path, zones == path ? path : "");
+    }
+    const std::string camera = "cameras:\n  d:\n    source: synth\n    detect: true\n    zones: ";
+    expect_problem(camera + "[{name: a, line: [[0, 0], [2, 1]]}]", "5:5", "zones: zones[0].line[1][0]: is 2");
+    expect_problem(camera + "missing.json", "5:12", "cannot read the zones in 'missing.json'");
+    expect_problem("cameras:\n  d:\n    source: synth\n    zones: [{name: a, line: [[0, 0], [1, 1]]}]", "2:3",
+                   "zones requires detect");
 }
 
 TEST(Configuration, ReadsAFile) {

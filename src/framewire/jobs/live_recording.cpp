@@ -23,6 +23,16 @@ void LiveParts::count(std::span<const Component> objects, std::vector<Component>
     service::count_in(counting_, objects, counted);
 }
 
+void LiveParts::take_event_zones(ZoneSet zones) {
+    const std::lock_guard lock(mutex_);
+    changed_event_zones_ = std::move(zones);
+}
+
+std::optional<ZoneSet> LiveParts::take_changed_event_zones() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(changed_event_zones_, std::nullopt);
+}
+
 void LiveParts::note_frame(bool signal, bool first) {
     if (up_.exchange(signal) != signal && signal && !first) ++reconnects_;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/core/view.hpp"
+#include "framewire/detect/zones.hpp"
 #include "framewire/media/fwd.hpp"
 #include "framewire/plan/source.hpp"
 #include "framewire/service/live_camera.hpp"
@@ -63,6 +64,11 @@ public:
     /// Copies the objects inside the detection areas to `counted`, as count_in() does.
     void count(std::span<const Component> objects, std::vector<Component>& counted) const;
 
+    /// Sets the event zones, which take_changed_event_zones() returns once.
+    void take_event_zones(ZoneSet zones);
+    /// Returns the event zones if they changed since the last call.
+    std::optional<ZoneSet> take_changed_event_zones();
+
     /// Records that a frame was sent. `signal` is false if the frame only shows that the source is away; `first` is
     /// true for the first frame of the job.
     void note_frame(bool signal, bool first);
@@ -84,9 +90,10 @@ public:
     void finish(Ending ending);
 
 private:
-    // guards the two members below
+    // guards the three members below
     mutable std::mutex mutex_;
     std::vector<Zone> counting_;
+    std::optional<ZoneSet> changed_event_zones_;
     std::shared_ptr<LiveRecording> recording_;
     std::atomic<bool> up_ = false;
     std::atomic<std::int64_t> reconnects_ = 0;

@@ -44,6 +44,8 @@ public:
 
     const StateJson& value() const { return *value_; }
 
+    /// Returns the file and the path, for messages.
+    std::string name() const { return fmt::format("{}: {}", *file_, path_); }
     /// Throws Error{config} with file, path and `what`.
     [[noreturn]] void refuse(std::string_view what) const {
         fail(ErrorCode::config, "{}: {}{}{}", *file_, path_, path_.empty() ? "" : ": ", what);
@@ -135,6 +137,7 @@ StateJson to_json(const LiveSettings& settings) {
     if (settings.threshold) json["threshold"] = *settings.threshold;
     if (settings.mode) json["mode"] = codec::to_string(*settings.mode);
     if (!settings.zones.zones.empty()) json["zones"] = to_json(settings.zones);
+    if (settings.event_zones) json["event_zones"] = StateJson::parse(settings.event_zones->to_json());
     return json;
 }
 
@@ -178,7 +181,7 @@ Adjustment adjustment_at(const Place& place) {
 
 // Reads the settings of one camera. All members are optional.
 LiveSettings settings_of(const Place& place) {
-    place.require_keys({"chain", "filters", "adjust", "threshold", "mode", "zones"});
+    place.require_keys({"chain", "filters", "adjust", "threshold", "mode", "zones", "event_zones"});
     LiveSettings settings;
     if (place.has("chain")) {
         settings.chain = place.at("chain").text();
@@ -193,6 +196,10 @@ LiveSettings settings_of(const Place& place) {
     if (place.has("threshold")) settings.threshold = place.at("threshold").number(0, 254);
     if (place.has("mode")) settings.mode = mode_of(place.at("mode"));
     if (place.has("zones")) settings.zones = zones_of(place.at("zones"));
+    if (place.has("event_zones")) {
+        const auto zones = place.at("event_zones");
+        settings.event_zones = ZoneSet::parse(json_text(zones.value()), zones.name(), ErrorCode::config);
+    }
     return settings;
 }
 

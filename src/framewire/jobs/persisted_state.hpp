@@ -19,7 +19,8 @@ using PersistedSettings = std::map<std::string, LiveSettings, std::less<>>;
 /// Returns the persisted state as JSON. Only settings that were changed are written, for example:
 ///     {"framewire":"state","version":1,"cameras":{"door":{"chain":"gray","filters":[{"text":"gray","on":false}],
 ///     "adjust":{"brightness":10,"contrast":1.0,"saturation":1.0,"gain":1.0},"threshold":8,"mode":"bounded",
-///     "zones":{"size":[1280,720],"zones":[{"kind":"privacy","x":0,"y":0,"width":64,"height":48}]}}}}
+///     "zones":{"size":[1280,720],"zones":[{"kind":"privacy","x":0,"y":0,"width":64,"height":48}]},
+///     "event_zones":{"zones":[],"hysteresis":0.1}}}}
 std::string to_json(const PersistedSettings& cameras);
 /// Parses the persisted state. `name` is the file's name in messages. The text is untrusted: throws Error{config} with
 /// the file and the key or position if the text is invalid or larger than 1 MiB.

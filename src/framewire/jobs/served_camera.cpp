@@ -165,9 +165,12 @@ std::string command_of(const BroadcastOptions& options, const std::string& kept_
     else if (options.input.fps > 0)
         line.option("--rate", fmt::to_string(options.input.fps));
     if (options.detector) add_detector(line, *options.detector);
+    line.option("--zones", options.event_zones_path);
     line.option("--record", options.record);
     line.option("--state", kept_in);
     if (kept_in.empty() && !options.zones.zones.empty()) line.comment(zones_text(options.zones));
+    if (kept_in.empty() && options.event_zones_path.empty() && !options.event_zones.empty())
+        line.comment(fmt::format("--zones FILE has {}", options.event_zones.to_json()));
     return line.text();
 }
 
@@ -212,6 +215,10 @@ BroadcastOptions options_with(const BroadcastOptions& asked, const LiveSettings&
     if (requested.chain) options.input.filters = *requested.chain;
     options.encoder = encoder_with(asked, requested);
     options.zones = requested.zones;
+    if (requested.event_zones) {
+        options.event_zones = *requested.event_zones;
+        options.event_zones_path.clear();
+    }
     return options;
 }
 
@@ -290,6 +297,7 @@ bool ServedCamera::give_up_requests(const std::string& why) {
     const std::lock_guard lock(requests_mutex_);
     auto before = requested_ == accepted_ ? LiveSettings{} : accepted_;
     before.zones = requested_.zones;
+    before.event_zones = requested_.event_zones;
     if (before == requested_) return false;
     log_warning("{}: cannot apply the request: {}; the camera continues as before", name_, why);
     requested_ = accepted_ = std::move(before);
@@ -406,6 +414,7 @@ service::LiveCameraState ServedCamera::state() const {
     state.plan = std::move(standing.plan);
     state.zones = standing.source_shape.width > 0 ? service::zones_on(requested.zones, standing.source_shape)
                                                   : requested.zones.zones;
+    state.event_zones = requested.event_zones.value_or(asked_.event_zones);
     state.mode = relays_ ? standing.mode : encoder.mode;
     state.threshold = relays_ ? standing.threshold : encoder.effective_threshold();
     state.threshold_max = std::max(state.threshold, standing.threshold_max);
@@ -580,6 +589,14 @@ void ServedCamera::set_zones(const std::vector<service::LiveZone>& zones) {
     carry_out([&](BroadcastJob& job) {
         job.set_zones(zones);
         requested_.zones = {zones, job.standing().source_shape};
+        return Taken::by_job;
+    });
+}
+
+void ServedCamera::set_event_zones(const ZoneSet& zones) {
+    carry_out([&](BroadcastJob& job) {
+        job.set_event_zones(zones);
+        requested_.event_zones = zones;
         return Taken::by_job;
     });
 }

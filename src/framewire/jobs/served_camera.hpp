@@ -45,6 +45,8 @@ struct LiveSettings {
     std::optional<codec::Mode> mode{};
     /// Privacy masks and detection areas. A list without entries removes all of them.
     service::LiveZones zones{};
+    /// Event zones. A set without zones removes all of them.
+    std::optional<ZoneSet> event_zones{};
 
     friend bool operator==(const LiveSettings&, const LiveSettings&) = default;
 };
@@ -131,6 +133,7 @@ public:
     void set_threshold(std::optional<int> threshold, std::optional<codec::Mode> mode) override;
     /// See service::LiveCamera::set_zones().
     void set_zones(const std::vector<service::LiveZone>& zones) override;
+    void set_event_zones(const ZoneSet& zones) override;
     std::string start_recording() override;
     void stop_recording() override;
     std::string save_snapshot() override;

@@ -2,6 +2,7 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/filters/text.hpp"
 #include "framewire/jobs/live_testing_testing.hpp"
+#include "framewire/jobs/persisted_state.hpp"
 #include "framewire/jobs/run.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/net/client.hpp"
@@ -17,9 +18,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -766,6 +770,122 @@ TEST_P(Live, CountsObjectsThatTouchAZone) {
         seen += static_cast<int>(viewer.objects().size());
     }
     EXPECT_GT(seen, 0);
+}
+
+// Collects the events in zones of a camera.
+class ZoneEventsSeen final : public service::SeenObjects {
+public:
+    void seen(const service::SeenFrame& frame) noexcept override {
+        const std::lock_guard lock(mutex_);
+        const auto overlap = [](const Component& object, const auto& box) {
+            return object.x < box.x + box.width && box.x < object.x + object.width && object.y < box.y + box.height &&
+                   box.y < object.y + object.height;
+        };
+        for (const auto& event : frame.events) {
+            all_.push_back(event);
+            const auto is_there = [&](const Component& object) { return overlap(object, event); };
+            misplaced_ += event.type == ZoneEvent::Type::enter && std::ranges::none_of(frame.objects, is_there) ? 1 : 0;
+        }
+        for (const auto& track : frame.tracks) {
+            if (track.object < 0) continue;
+            const auto object = static_cast<std::size_t>(track.object);
+            misplaced_ += object >= frame.objects.size() || !overlap(frame.objects[object], track) ? 1 : 0;
+            tracks_.insert(track.id);
+        }
+    }
+    std::vector<ZoneEvent> all() const {
+        const std::lock_guard lock(mutex_);
+        return all_;
+    }
+
+    // Returns the number of objects that entered a zone where viewers see no object, and of tracks that are elsewhere
+    // than their objects.
+    int misplaced() const { return misplaced_; }
+    // Returns the tracks that had an object.
+    const std::set<std::int64_t>& tracks() const { return tracks_; }
+
+private:
+    mutable std::mutex mutex_;
+    std::vector<ZoneEvent> all_;
+    std::set<std::int64_t> tracks_;
+    int misplaced_ = 0;
+};
+
+const ZoneSet& whole_picture(const char* name) {
+    static std::map<std::string, ZoneSet> sets;
+    const EventZone zone{.name = name, .points = {{0, 0}, {1, 0}, {1, 1}, {0, 1}}, .enter = true, .leave = true};
+    return sets.try_emplace(name, std::span(&zone, 1)).first->second;
+}
+
+// Zones that a request replaces are left, and so are all zones at the end, so that each enter has its leave.
+TEST(BroadcastZones, EachEnterHasItsLeave) {
+    ZoneEventsSeen seen;
+    BroadcastOptions options{.input = {.source = "synth:size=128x96:fps=100:frames=200:noise=3:objects=4:seed=7"}};
+    options.server.listen = {"127.0.0.1", 0};
+    options.detector = DetectorOptions{.parameters = {.background = FirstFrame{}, .min_area = 20}};
+    options.input.filters = "scale=w=512:h=384";
+    options.seen = &seen;
+    options.event_zones = whole_picture("first");
+    BroadcastJob job(options);
+    std::jthread changes([&] {
+        if (kit::eventually([&] { return !seen.all().empty(); })) job.set_event_zones(whole_picture("second"));
+    });
+    job.run();
+    changes.join();
+    std::map<std::pair<std::string, std::int64_t>, int> inside;
+    for (const auto& event : seen.all()) {
+        const int now = inside[{event.zone->name, event.track}] += event.type == ZoneEvent::Type::enter ? 1 : -1;
+        EXPECT_TRUE(now == 0 || now == 1);
+    }
+    std::set<std::string> names;
+    for (const auto& [key, count] : inside) {
+        EXPECT_EQ(count, 0) << key.first << " " << key.second;
+        EXPECT_TRUE(seen.tracks().contains(key.second)) << "zones have the tracks of the frames";
+        names.insert(key.first);
+    }
+    EXPECT_EQ(names, (std::set<std::string>{"first", "second"}));
+    EXPECT_EQ(seen.misplaced(), 0) << "boxes are in pixels of the frames that viewers get";
+}
+
+TEST_P(Live, EventZonesAreReplacedAndShown) {
+    auto detecting = options();
+    detecting.cameras[0].detector = DetectorOptions{.parameters = {.background = FirstFrame{}, .min_area = 20}};
+    detecting.cameras[0].event_zones = whole_picture("asked");
+    detecting.cameras[0].event_zones_path = "zones.json";
+    const Serving serving(detecting);
+    auto& camera = serving.camera();
+    serving.wait_for_frames(1);
+    EXPECT_EQ(camera.state().event_zones, whole_picture("asked"));
+    EXPECT_NE(camera.state().command.find(" --zones zones.json"), std::string::npos);
+    camera.set_event_zones(whole_picture("other"));
+    EXPECT_EQ(camera.state().event_zones, whole_picture("other"));
+    EXPECT_EQ(camera.state().command.find(" --zones zones.json"), std::string::npos);
+    EXPECT_NE(camera.state().command.find("other"), std::string::npos) << camera.state().command;
+    camera.set_event_zones({});
+    EXPECT_TRUE(camera.state().event_zones.empty());
+}
+
+TEST_P(Live, EventZonesNeedADetector) {
+    const Serving serving(options());
+    serving.wait_for_frames(1);
+    const auto words = refusal([&] { serving.camera().set_event_zones(whole_picture("asked")); }, ErrorCode::config);
+    EXPECT_NE(words.find("--detect"), std::string::npos) << words;
+    EXPECT_TRUE(serving.camera().state().event_zones.empty());
+}
+
+TEST_P(Live, EventZonesArePersisted) {
+    auto kept = options();
+    kept.cameras[0].detector = DetectorOptions{};
+    kept.live.state_path = folder_ / "state.json";
+    {
+        const Serving serving(kept);
+        serving.wait_for_frames(1);
+        serving.camera().set_event_zones(whole_picture("kept"));
+        EXPECT_EQ(read_state(kept.live.state_path).at("door").event_zones, whole_picture("kept"));
+    }
+    const Serving serving(kept);
+    serving.wait_for_frames(1);
+    EXPECT_EQ(serving.camera().state().event_zones, whole_picture("kept"));
 }
 
 // Each frame of the file is within the threshold of consecutive camera frames, although static regions are refined for

@@ -111,4 +111,28 @@ void move_objects(std::span<const Component> objects, const PlaneMap& map, const
     }
 }
 
+// Objects keep their ids, which are unique in a frame.
+void move_tracks(std::span<const Track> tracks, std::span<const Component> objects,
+                 std::span<const Component> moved_objects, const PlaneMap& map, const Shape& shape,
+                 std::vector<Track>& moved) {
+    moved.assign(tracks.begin(), tracks.end());
+    const auto clip = [](double& start, double& length, int most) {
+        const double end = std::clamp(start + length, 0.0, static_cast<double>(most));
+        start = std::clamp(start, 0.0, static_cast<double>(most));
+        length = end - start;
+    };
+    for (auto& track : moved) {
+        move_box(track, map);
+        clip(track.x, track.width, shape.width);
+        clip(track.y, track.height, shape.height);
+        const double across = track.velocity_x, down = track.velocity_y;
+        track.velocity_x = map.xx * across + map.xy * down;
+        track.velocity_y = map.yx * across + map.yy * down;
+        if (track.object < 0) continue;
+        const auto id = objects[static_cast<std::size_t>(track.object)].id;
+        const auto found = std::ranges::find(moved_objects, id, &Component::id);
+        track.object = found == moved_objects.end() ? -1 : static_cast<int>(found - moved_objects.begin());
+    }
+}
+
 }  // namespace framewire

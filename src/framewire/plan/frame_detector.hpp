@@ -7,10 +7,13 @@
 #include "framewire/detect/detector.hpp"
 #include "framewire/detect/masks.hpp"
 #include "framewire/detect/objects.hpp"
+#include "framewire/detect/tracker.hpp"
 #include "framewire/filters/filter.hpp"
 #include "framewire/plan/frame.hpp"
 #include "framewire/plan/planes_image.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -86,5 +89,25 @@ private:
 /// pixel remains are dropped. Allocates only if the capacity of `moved` does not suffice.
 void move_objects(std::span<const Component> objects, const PlaneMap& map, const Shape& shape,
                   std::vector<Component>& moved);
+
+/// Moves the box of a Track or ZoneEvent as filters have moved its pixels. It becomes the bounding box of the moved
+/// one.
+template <class Boxed>
+void move_box(Boxed& boxed, const PlaneMap& map) {
+    const double x = map.xx * boxed.x + map.xy * boxed.y + map.x0, y = map.yx * boxed.x + map.yy * boxed.y + map.y0;
+    const double along_x = map.xx * boxed.width, across_x = map.xy * boxed.height;
+    const double along_y = map.yx * boxed.width, across_y = map.yy * boxed.height;
+    boxed.x = x + std::min(along_x, 0.0) + std::min(across_x, 0.0);
+    boxed.y = y + std::min(along_y, 0.0) + std::min(across_y, 0.0);
+    boxed.width = std::abs(along_x) + std::abs(across_x);
+    boxed.height = std::abs(along_y) + std::abs(across_y);
+}
+
+/// Replaces `moved` by the tracks of a frame after filters have moved its pixels. `objects` are those of the tracks,
+/// and `moved_objects` what move_objects() made of them. Boxes are clipped to `shape`. A track whose object was dropped
+/// has none. Allocates only if the capacity of `moved` does not suffice.
+void move_tracks(std::span<const Track> tracks, std::span<const Component> objects,
+                 std::span<const Component> moved_objects, const PlaneMap& map, const Shape& shape,
+                 std::vector<Track>& moved);
 
 }  // namespace framewire

@@ -205,5 +205,36 @@ TEST(MovedObjects, ScaleAreasAndCentres) {
     EXPECT_EQ(moved[0].sum_y, static_cast<std::int64_t>((24 - 0.5) * 128));
 }
 
+// The first object is cropped away, so the second one becomes the first.
+TEST(MovedTracks, FollowTheirObjects) {
+    const ChainPlan plan(parse_chain("crop=40:40:40:0,scale=50%,rotate=90"), frame, kit::executor(Backend::cpu));
+    auto second = box;
+    second.id = 2;
+    second.x = 60;
+    const std::vector objects{box, second};
+    std::vector<Component> moved_objects;
+    move_objects(objects, plan.placement(), plan.output_shape(), moved_objects);
+    ASSERT_EQ(moved_objects.size(), 1u);
+    const std::vector<Track> tracks{
+        {.id = 4, .x = 20, .y = 10, .width = 8, .height = 4, .object = 0},
+        {.id = 7, .x = 60, .y = 10, .width = 8, .height = 4, .velocity_x = 6, .velocity_y = 2, .age_s = 3, .object = 1},
+        {.id = 9, .x = 36, .y = 30, .width = 8, .height = 20, .unseen_s = 1}};
+    std::vector<Track> moved;
+    move_tracks(tracks, objects, moved_objects, plan.placement(), plan.output_shape(), moved);
+    // A quarter turn to the right maps x, y of the 20x20 picture to 20 - y, x.
+    const std::vector<Track> expected{{.id = 4, .x = 13, .y = 0, .width = 2, .height = 0},
+                                      {.id = 7,
+                                       .x = 13,
+                                       .y = 10,
+                                       .width = 2,
+                                       .height = 4,
+                                       .velocity_x = -1,
+                                       .velocity_y = 3,
+                                       .age_s = 3,
+                                       .object = 0},
+                                      {.id = 9, .x = 0, .y = 0, .width = 5, .height = 2, .unseen_s = 1}};
+    EXPECT_EQ(moved, expected);
+}
+
 }  // namespace
 }  // namespace framewire

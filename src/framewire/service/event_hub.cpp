@@ -31,7 +31,7 @@ struct EventHub::State {
 
     // Sends one event to all feeds and outputs. Called only on the hub's thread.
     void tell(const SharedEvent& event) {
-        ++(event->type == Event::Type::motion ? motion : objects);
+        ++(event->type == Event::Type::motion ? motion : event->type == Event::Type::zone ? zones : objects);
         feeds.tell(event);
         for (const auto& output : outputs) output->tell(event);
     }
@@ -43,14 +43,15 @@ struct EventHub::State {
         auto quiet_since = Clock::now();
         for (bool ended = false; !ended;) {
             ended = wait(quiet_since + longest_silence);
-            const auto reported_before = objects + motion;
+            const auto reported_before = objects + motion + zones;
             for (auto& [name, camera] : cameras) {
                 while (camera.frames.take(frame)) camera.events.take(frame);
                 camera.events.pass(Clock::now(), ended);
             }
             const auto now = Clock::now();
-            if (objects + motion == reported_before && now < quiet_since + longest_silence) continue;
-            if (objects + motion == reported_before) feeds.keep_alive();
+            const bool is_quiet = objects + motion + zones == reported_before;
+            if (is_quiet && now < quiet_since + longest_silence) continue;
+            if (is_quiet) feeds.keep_alive();
             quiet_since = now;
         }
     }
@@ -80,7 +81,7 @@ struct EventHub::State {
     SeenSignal signal;
     EventFeeds feeds;
     std::vector<std::unique_ptr<EventOutput>> outputs;
-    std::atomic<std::int64_t> objects = 0, motion = 0;
+    std::atomic<std::int64_t> objects = 0, motion = 0, zones = 0;
     std::map<std::string, Camera> cameras;
     std::jthread thread;
 };
@@ -101,7 +102,7 @@ const EventFeeds& EventHub::feeds() const { return state_->feeds; }
 
 EventStatistics EventHub::figures() const {
     const std::lock_guard lock(state_->signal.mutex);
-    return {state_->objects, state_->motion, state_->signal.left_out};
+    return {state_->objects, state_->motion, state_->zones, state_->signal.left_out};
 }
 
 void EventHub::end(Clock::time_point deadline) {
@@ -112,20 +113,26 @@ void EventHub::end(Clock::time_point deadline) {
 
 // Returns at once for most frames of most cameras, because they have no objects.
 void SeenFrames::seen(const SeenFrame& frame) noexcept {
-    const bool has_objects = !frame.objects.empty();
-    if (!has_objects && !had_objects_) return;
+    const bool has_objects = !frame.objects.empty(), has_news = has_objects || had_objects_;
+    if (!has_news && frame.events.empty()) return;
     had_objects_ = has_objects;
     {
         const std::lock_guard lock(signal_.mutex);
-        if (count_ == room)
-            // replaces the previous frame
+        const bool replaces = count_ == room;
+        if (replaces)
             ++signal_.left_out;
         else
             ++count_;
         auto& slot = frames_[(first_ + count_ - 1) % room];
+        if (!replaces) slot.events.clear();
+        slot.has_news = has_news || (replaces && slot.has_news);
         try {
             slot.objects.assign(frame.objects.begin(), frame.objects.end());
             slot.tracks.assign(frame.tracks.begin(), frame.tracks.end());
+            const auto added = std::min(frame.events.size(), most_events - slot.events.size());
+            slot.events.insert(slot.events.end(), frame.events.begin(),
+                               frame.events.begin() + static_cast<std::ptrdiff_t>(added));
+            if (added < frame.events.size()) ++signal_.left_out;
             // out of memory: report no objects
         } catch (...) {
             slot.objects.clear();
@@ -163,6 +170,9 @@ void WatchedCamera::take(const SeenFrames::Frame& frame) {
     const auto time = std::chrono::system_clock::now() - std::chrono::duration_cast<WallTime::duration>(age);
     frame_ = frame.time.index;
     if (motion_.seen(frame.time.captured, !frame.objects.empty())) tell_motion(time);
+    for (const auto& event : frame.events)
+        tell_(zone_event(name_, ids_.next(), time, {frame.time, frame.shape}, event));
+    if (!frame.has_news) return;
     if (frame.objects.empty() || may_tell(frame.time.captured))
         tell_(objects_event(name_, ids_.next(), time, {frame.time, frame.shape, frame.objects, frame.tracks}));
 }

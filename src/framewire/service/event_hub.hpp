@@ -20,7 +20,7 @@ namespace framewire::service {
 /// Counters of an EventHub.
 struct EventStatistics {
     /// Events sent, by type.
-    std::int64_t objects = 0, motion = 0;
+    std::int64_t objects = 0, motion = 0, zone = 0;
     /// Frames skipped because they arrived faster than the hub could process them.
     std::int64_t left_out = 0;
 };
@@ -30,7 +30,7 @@ struct EventStatistics {
 ///
 /// Each camera starts with motion OFF, then switches ON and OFF by MotionRules, and ends with OFF. In addition, each
 /// frame with objects causes an objects event, limited to EventOptions::objects_rate. The first frame without objects
-/// after such frames always causes one.
+/// after such frames always causes one. Each event in a zone causes a zone event, before the frame's objects event.
 class EventHub {
 public:
     /// `cameras` are the names of the cameras with a detector. Every event goes to each of `outputs`. Starts the
@@ -68,7 +68,8 @@ struct SeenSignal {
 };
 
 /// Queue of one camera's frames, from the sending thread to the thread that makes events. It holds 32 frames; if it is
-/// full, the newest frame replaces the one before it, so that the latest state is always reported.
+/// full, the newest frame replaces the one before it, so that the latest state is always reported; its events in zones
+/// are added to those of that frame, up to 4096.
 class SeenFrames final : public SeenObjects {
 public:
     /// Copy of a SeenFrame.
@@ -77,17 +78,20 @@ public:
         Shape shape{};
         std::vector<Component> objects{};
         std::vector<Track> tracks{};
+        std::vector<ZoneEvent> events{};
+        // true if the objects are to be reported, even if there are none
+        bool has_news = false;
     };
 
     /// `signal` must outlive the queue.
     explicit SeenFrames(SeenSignal& signal) : signal_(signal) {}
-    /// Queues a frame. Frames without objects are skipped, except the first one after a frame with objects.
+    /// Queues a frame. Frames without objects and events are skipped, except the first one after a frame with objects.
     void seen(const SeenFrame& frame) noexcept override;
     /// Moves the next frame into `into`, whose memory is reused for a later one. Returns false if the queue is empty.
     bool take(Frame& into);
 
 private:
-    static constexpr std::size_t room = 32;
+    static constexpr std::size_t room = 32, most_events = 4096;
 
     SeenSignal& signal_;
     // used by the sending thread only

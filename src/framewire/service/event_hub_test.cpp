@@ -56,6 +56,15 @@ protected:
         hub_->of(camera).seen({{frame, 0, captured}, {1, 48, 64, 3}, found});
     }
 
+    void see_events(int frame, int objects, int events) {
+        const std::vector<Component> found(static_cast<std::size_t>(objects), {1, 3, 4, 10, 20, 150, 1200, 2025});
+        const auto zone = std::make_shared<const EventZone>(EventZone{.name = "yard"});
+        std::vector<ZoneEvent> in_zones;
+        for (int track = 1; track <= events; ++track)
+            in_zones.push_back({.type = ZoneEvent::Type::leave, .zone = zone, .track = 1000 * frame + track});
+        hub_->of("door").seen({{frame, 0, Clock::now()}, {1, 48, 64, 3}, found, {}, in_zones});
+    }
+
     std::vector<Json> end() {
         hub_->end(Clock::now());
         return listener_->wait_for(0);
@@ -64,8 +73,9 @@ protected:
     static std::vector<std::string> words(const std::vector<Json>& events) {
         std::vector<std::string> all;
         for (const auto& event : events)
-            all.push_back(event["type"] == "motion"
-                              ? event["state"].get<std::string>()
+            all.push_back(event["type"] == "motion" ? event["state"].get<std::string>()
+                          : event["type"] == "zone"
+                              ? event["event"].get<std::string>() + event["track"].dump()
                               : event["frame"].dump() + ":" + std::to_string(event["objects"].size()));
         return all;
     }
@@ -94,6 +104,39 @@ TEST_F(Events, AreSentUntilObjectsDisappear) {
     EXPECT_EQ(hub_->figures().objects, 4);
     EXPECT_EQ(hub_->figures().motion, 3);
     EXPECT_EQ(hub_->figures().left_out, 0);
+}
+
+// A frame without objects can have events, because an object leaves after it was last seen.
+TEST_F(Events, InZonesAreSentBeforeTheObjects) {
+    begin({.motion = {.after_frames = 1000}});
+    see_events(1, 1, 2);
+    see_events(2, 0, 0);
+    see_events(3, 0, 1);
+    const auto events = end();
+    EXPECT_EQ(words(events), (Words{"OFF", "leave1001", "leave1002", "1:1", "2:0", "leave3001"}));
+    EXPECT_EQ(events[1]["zone"], "yard");
+    EXPECT_EQ(events[1]["width"], 64);
+    EXPECT_EQ(hub_->figures().zone, 3);
+}
+
+// If frames arrive faster than the thread takes them, objects may be skipped, but no event in a zone.
+TEST(SeenFrames, KeepEventsOfReplacedFrames) {
+    SeenSignal signal;
+    SeenFrames queue(signal);
+    const auto zone = std::make_shared<const EventZone>(EventZone{.name = "yard"});
+    constexpr int count = 100;
+    for (int frame = 1; frame <= count; ++frame) {
+        const ZoneEvent event{.zone = zone, .track = frame};
+        queue.seen({{frame, 0, Clock::now()}, {1, 48, 64, 3}, {}, {}, {&event, 1}});
+    }
+    SeenFrames::Frame frame;
+    std::int64_t next = 1;
+    int frames = 0;
+    for (; queue.take(frame); ++frames)
+        for (const auto& event : frame.events) EXPECT_EQ(event.track, next++);
+    EXPECT_EQ(next, count + 1);
+    EXPECT_EQ(frames, 32);
+    EXPECT_EQ(signal.left_out, count - 32);
 }
 
 TEST_F(Events, MotionEndsWithoutFurtherFrames) {

@@ -18,7 +18,13 @@ std::int64_t milliseconds_of(WallTime time) {
 
 }  // namespace
 
-std::string_view to_string(Event::Type type) { return type == Event::Type::motion ? "motion" : "objects"; }
+std::string_view to_string(Event::Type type) {
+    switch (type) {
+        case Event::Type::motion: return "motion";
+        case Event::Type::zone: return "zone";
+        default: return "objects";
+    }
+}
 
 std::string to_utc_text(WallTime time) {
     constexpr std::int64_t second_ms = 1000;
@@ -47,6 +53,15 @@ SharedEvent motion_event(const std::string& camera, const std::string& id, WallT
                           camera, on ? "ON" : "OFF", frame, to_utc_text(time))});
 }
 
+SharedEvent zone_event(const std::string& camera, const std::string& id, WallTime time, const SeenFrame& frame,
+                       const ZoneEvent& event) {
+    return std::make_shared<Event>(Event{
+        Event::Type::zone, camera, false,
+        fmt::format(R"({{"type":"zone","id":"{}","camera":"{}","frame":{},"time":"{}","width":{},"height":{},{}}})", id,
+                    camera, frame.time.index, to_utc_text(time), frame.shape.width, frame.shape.height,
+                    event_members(event))});
+}
+
 // Spool files may be damaged, so anything unexpected is rejected without an exception.
 std::optional<Event> read_event(std::string_view json) {
     if (json.size() > max_event_bytes || json.find('\n') != json.npos) return std::nullopt;
@@ -60,6 +75,10 @@ std::optional<Event> read_event(std::string_view json) {
     if (!net::is_stream_name(event.camera) || text("id").empty()) return std::nullopt;
     const auto type = text("type"), state = text("state");
     if (type == "objects") return event;
+    if (type == "zone") {
+        event.type = Event::Type::zone;
+        return event;
+    }
     if (type != "motion" || (state != "ON" && state != "OFF")) return std::nullopt;
     event.type = Event::Type::motion;
     event.on = state == "ON";

@@ -3,6 +3,7 @@
 #include "framewire/core/time.hpp"
 #include "framewire/core/view.hpp"
 #include "framewire/detect/tracker.hpp"
+#include "framewire/detect/zones.hpp"
 #include "framewire/net/http.hpp"
 
 #include <chrono>
@@ -25,8 +26,10 @@ struct SeenFrame {
     Shape shape{};
     /// Objects at the positions where viewers see them. Valid during the call.
     std::span<const Component> objects{};
-    /// Tracks of these objects; empty if they are not tracked. Valid during the call.
+    /// Tracks where viewers see them; empty if objects are not tracked. Valid during the call.
     std::span<const Track> tracks{};
+    /// Events in zones, with boxes at the positions where viewers see them. Valid during the call.
+    std::span<const ZoneEvent> events{};
 };
 
 /// Receiver for the frames that a camera with a detector sends: in order, from one thread at a time. Frames that only
@@ -48,7 +51,9 @@ struct Event {
         /// The objects in a frame; empty when the last one has disappeared.
         objects,
         /// Start or end of motion.
-        motion
+        motion,
+        /// An object entered, left or crossed a zone, or stayed in it.
+        zone
     };
     Type type = Type::objects;
     /// Name of the camera.
@@ -65,7 +70,7 @@ using SharedEvent = std::shared_ptr<const Event>;
 /// Maximum length of an event's JSON: net::max_objects objects with the largest numbers.
 inline constexpr std::size_t max_event_bytes = 1 << 18;
 
-/// Returns "objects" or "motion".
+/// Returns "objects", "motion" or "zone".
 std::string_view to_string(Event::Type type);
 
 /// Returns the event for the objects in a frame. `camera` must be a stream name, which needs no escaping in JSON. Each
@@ -75,6 +80,10 @@ std::string_view to_string(Event::Type type);
 SharedEvent objects_event(const std::string& camera, const std::string& id, WallTime time, const SeenFrame& frame);
 /// Returns a motion event: `{"type":"motion","id":...,"camera":...,"state":"ON","frame":17,"time":...}`.
 SharedEvent motion_event(const std::string& camera, const std::string& id, WallTime time, bool on, std::int64_t frame);
+/// Returns the event of an object in a zone, with the members that event_members() describes:
+///     {"type":"zone","id":...,"camera":...,"frame":17,"time":...,"width":..,"height":..,"event":"enter",...}
+SharedEvent zone_event(const std::string& camera, const std::string& id, WallTime time, const SeenFrame& frame,
+                       const ZoneEvent& event);
 
 /// Parses an event. Returns nullopt if `json` is not an event or is longer than max_event_bytes.
 std::optional<Event> read_event(std::string_view json);

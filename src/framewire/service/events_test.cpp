@@ -32,6 +32,28 @@ TEST(Event, FormatsMotionAsOneLineOfJson) {
     EXPECT_NE(motion_event("door", "door-5-1", moment, false, 17)->json.find(R"("state":"OFF")"), std::string::npos);
 }
 
+TEST(Event, FormatsZoneEventsAsOneLineOfJson) {
+    const auto zone = std::make_shared<const EventZone>(EventZone{.name = "\u00fc \"yard\""});
+    const ZoneEvent left{.type = ZoneEvent::Type::leave,
+                         .zone = zone,
+                         .track = 7,
+                         .x = 96,
+                         .y = 40,
+                         .width = 31,
+                         .height = 64,
+                         .seconds = 12.4,
+                         .gone = true};
+    const auto event = zone_event("door", "door-1-2", {}, {{17, 0, {}}, {1, 720, 1280, 3}}, left);
+    EXPECT_EQ(event->json, R"({"type":"zone","id":"door-1-2","camera":"door","frame":17,)"
+                           R"("time":"1970-01-01T00:00:00.000Z","width":1280,"height":720,"event":"leave",)"
+                           R"("zone":"\u00fc \"yard\"","track":7,"box":[96,40,31,64],"seconds":12.40,"gone":true})");
+    const auto read = read_event(event->json);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->type, Event::Type::zone);
+    EXPECT_EQ(to_string(read->type), "zone");
+    EXPECT_EQ(read->camera, "door");
+}
+
 TEST(Event, RoundTripsThroughJson) {
     for (const bool on : {true, false}) {
         const auto written = motion_event("yard.2", "yard.2-5-1", moment, on, 3);

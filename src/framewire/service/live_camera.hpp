@@ -3,6 +3,7 @@
 #include "framewire/codec/delta.hpp"
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/view.hpp"
+#include "framewire/detect/zones.hpp"
 #include "framewire/filters/mosaic.hpp"
 #include "framewire/net/control.hpp"
 #include "framewire/plan/chain_plan.hpp"
@@ -108,6 +109,8 @@ struct LiveCameraState {
     Controls controls{};
     /// Privacy masks and detection areas, in pixels of `source_shape`.
     std::vector<LiveZone> zones{};
+    /// Event zones, as fractions of the source's frame.
+    ZoneSet event_zones{};
     /// Encoding mode of the stream.
     codec::Mode mode = codec::Mode::exact;
     /// Requested threshold, and the greatest one that rate control may choose.
@@ -166,6 +169,8 @@ public:
     virtual void set_threshold(std::optional<int> threshold, std::optional<codec::Mode> mode) = 0;
     /// Replaces all privacy masks and detection areas. Coordinates are pixels of the source's frame.
     virtual void set_zones(const std::vector<LiveZone>& zones) = 0;
+    /// Replaces the event zones from the next frame on. Throws Error{config} if the camera has no detector.
+    virtual void set_event_zones(const ZoneSet& zones) = 0;
     /// Starts a recording of what viewers receive, as a new .fwd file in the server's recording folder. Returns its
     /// name.
     virtual std::string start_recording() = 0;

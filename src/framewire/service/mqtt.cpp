@@ -593,7 +593,7 @@ std::vector<MqttMessage> messages_of(const Event& event, const std::string& pref
     if (event.type == Event::Type::motion)
         messages.push_back(motion_message(prefix, event.camera, event.on));
     else
-        messages.push_back({fmt::format("{}/{}/objects", prefix, event.camera), event.json});
+        messages.push_back({fmt::format("{}/{}/{}", prefix, event.camera, to_string(event.type)), event.json});
     messages.push_back({prefix + "/events", event.json});
     return messages;
 }

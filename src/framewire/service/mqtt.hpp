@@ -100,7 +100,7 @@ struct MqttMessage {
 };
 
 /// Returns the messages for an event, in this order: PREFIX/NAME/motion with ON or OFF, retained, or
-/// PREFIX/NAME/objects with the event's JSON; then PREFIX/events with the event's JSON.
+/// PREFIX/NAME/objects or PREFIX/NAME/zone with the event's JSON; then PREFIX/events with the event's JSON.
 std::vector<MqttMessage> messages_of(const Event& event, const std::string& prefix);
 
 /// Returns the message PREFIX/available with online or offline, retained.

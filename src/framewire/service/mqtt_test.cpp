@@ -33,6 +33,17 @@ TEST(MqttAddress, HasDefaults) {
     EXPECT_EQ(parse_mqtt_address("mqtt://broker/cams/").prefix, "cams");
 }
 
+TEST(MqttMessages, ZoneEventsHaveTheirOwnTopic) {
+    const auto messages = messages_of({.type = Event::Type::zone, .camera = "door", .json = "{}"}, "cams");
+    ASSERT_EQ(messages.size(), 2u);
+    EXPECT_EQ(messages[0].topic, "cams/door/zone");
+    EXPECT_EQ(messages[1].topic, "cams/events");
+    for (const auto& message : messages) {
+        EXPECT_EQ(message.payload, "{}");
+        EXPECT_FALSE(message.retained);
+    }
+}
+
 // Invalid addresses are rejected, and no error message contains the password.
 TEST(MqttAddress, ErrorsDoNotRevealThePassword) {
     for (const std::string text : {"",

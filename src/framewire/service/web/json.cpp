@@ -71,6 +71,7 @@ ShownJson camera_json(const LiveCameraState& state, const std::string& base_path
               {"gain", set.gain}}},
             {"controls_fixed", text_or_null(state.controls.fixed_because)},
             {"zones", std::move(zones)},
+            {"event_zones", ShownJson::parse(state.event_zones.to_json())},
             {"detects", state.detects},
             {"recording", std::move(recording)},
             {"stream", base_path + "/" + state.name + "/stream"},

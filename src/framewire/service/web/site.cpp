@@ -145,6 +145,10 @@ void add_control_routes(net::http::Site& site, const std::shared_ptr<ShownCamera
         camera.set_zones(read_zones_request(body));
         return std::nullopt;
     });
+    add(Method::put, "event-zones", [](LiveCamera& camera, const std::string& body) {
+        camera.set_event_zones(ZoneSet::parse(body, "the request"));
+        return std::nullopt;
+    });
     add(Method::post, "record", [](LiveCamera& camera, const std::string& body) {
         if (read_record_request(body))
             camera.start_recording();

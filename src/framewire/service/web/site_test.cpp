@@ -83,7 +83,7 @@ TEST(Site, DescribesCameras) {
             {"operation":"gaussian=5","format":"4:2:0","reason":""},
             {"operation":"convert","format":"4:2:0 to BGR","reason":"the output takes images"}]},
         "controls":{"brightness":0,"contrast":1.0,"saturation":1.0,"gain":1.0},"controls_fixed":null,
-        "zones":[],"detects":false,"recording":null,"stream":"/door/stream","command":"framewire serve -i synth"})"));
+        "zones":[],"event_zones":{"zones":[],"hysteresis":0.1},"detects":false,"recording":null,"stream":"/door/stream","command":"framewire serve -i synth"})"));
     served.yard->forget_plan();
     EXPECT_EQ(served.json("/api/cameras/yard")["plan"], nullptr);
     EXPECT_THROW(served.get("/api/cameras/attic"), Error);
@@ -156,6 +156,9 @@ TEST(Site, AcceptsControlRequests) {
     EXPECT_EQ(mode["threshold"], 9);
     const auto* zones = R"({"zones":[{"kind":"privacy","x":1,"y":2,"width":3,"height":4}]})";
     EXPECT_EQ(served.put("zones", zones)["zones"], Json::parse(zones)["zones"]);
+    const auto* event_zones = R"({"size":[640,480],"zones":[{"name":"gate","line":[[320,0],[320,480]]}]})";
+    EXPECT_EQ(served.put("event-zones", event_zones)["event_zones"],
+              Json::parse(ZoneSet::parse(event_zones, "z").to_json()));
     const auto post = [&](const char* what, const char* body) {
         return Json::parse(*served.ask(Method::post, fmt::format("/api/cameras/door/{}", what), body).body);
     };
@@ -169,9 +172,9 @@ TEST(Site, AcceptsControlRequests) {
 TEST(Site, RejectsControlRequestsIfTheyAreDisabled) {
     const Served served;
     served.door->allow_requests(false);
-    const std::pair<Method, const char*> requests[] = {{Method::put, "chain"},     {Method::put, "controls"},
-                                                       {Method::put, "threshold"}, {Method::put, "zones"},
-                                                       {Method::post, "record"},   {Method::post, "snapshot"}};
+    const std::pair<Method, const char*> requests[] = {
+        {Method::put, "chain"},       {Method::put, "controls"}, {Method::put, "threshold"}, {Method::put, "zones"},
+        {Method::put, "event-zones"}, {Method::post, "record"},  {Method::post, "snapshot"}};
     for (const auto& [method, what] : requests) {
         const auto answer = served.ask(method, fmt::format("/api/cameras/door/{}", what), "{}");
         EXPECT_EQ(answer.status, 403) << what;
@@ -252,6 +255,13 @@ TEST(Site, MatchesTheOpenApiDocument) {
     EXPECT_EQ(there, documented);
     const auto& zones = document["components"]["schemas"]["ZonesRequest"]["properties"]["zones"];
     EXPECT_EQ(zones["maxItems"], max_live_zones);
+    const auto& schemas = document["components"]["schemas"];
+    for (const auto* name : {"EventZones", "EventZonesRequest"})
+        EXPECT_EQ(schemas[name]["properties"]["zones"]["maxItems"], max_event_zones);
+    const auto& event_zone = schemas["EventZone"]["properties"];
+    EXPECT_EQ(event_zone["polygon"]["maxItems"], max_zone_corners);
+    EXPECT_EQ(event_zone["name"]["maxLength"], max_zone_name_bytes);
+    EXPECT_EQ(event_zone["loiter"]["maximum"], max_loiter_s);
 }
 
 using namespace std::chrono_literals;

@@ -81,6 +81,7 @@ public:
         state_.mode = mode.value_or(state_.mode);
     }
     void set_zones(const std::vector<LiveZone>& zones) override { state_.zones = zones; }
+    void set_event_zones(const ZoneSet& zones) override { state_.event_zones = zones; }
     std::string start_recording() override {
         state_.recording = {.file = name_ + ".fwd", .seconds = 1.5, .bytes = 1234};
         return state_.recording->file;
