@@ -70,6 +70,10 @@ test("a running server's responses match the document", async (t) => {
     await ask(of("controls"), "put", { filter: 1, on: false }, 200);
     await ask(of("threshold"), "put", { threshold: 8 }, 200);
     await ask(of("zones"), "put", { zones: [{ kind: "privacy", x: 0, y: 0, width: 32, height: 16 }] }, 200);
+    const yard = { name: "yard", polygon: [[0, 0], [160, 0], [160, 90]], loiter: 5, events: ["enter", "loiter"] };
+    const gate = { name: "gate", line: [[80, 0], [80, 90]], directions: ["in", "out"], anchor: "centre", min_area: 20 };
+    await ask(of("event-zones"), "put", { zones: [yard, gate], size: [160, 90], hysteresis: 0.2 }, 200);
+    await ask(of("event-zones"), "put", { zones: [{ name: "yard" }] }, 400);
     await ask(of("record"), "post", { on: true }, 200);
     await until("frames are recorded", async () => (await (await fetch(`${address}/api/cameras/main`)).json()).recording.seconds > 0);
     await ask(of("record"), "post", { on: false }, 200);

@@ -43,6 +43,10 @@ const cameras = ["door", "yard", "hall", "gate"].map((name, index) => ({
     controls: { brightness: 0, contrast: 1, saturation: 1, gain: 1 },
     controls_fixed: null,
     zones: index ? [] : [{ kind: "privacy", x: 100, y: 80, width: 300, height: 200 }],
+    event_zones: {
+        zones: index ? [] : [{ name: "gate", line: [[0.4, 0.2], [0.5, 0.9]], events: ["cross"], directions: ["in", "out"] }],
+        hysteresis: 0.1,
+    },
     detects: true,
     recording: null,
     stream: `/${name}/stream`,
@@ -60,6 +64,7 @@ function order(camera, what, body) {
     else if (what === "controls") Object.assign(camera.controls, body);
     else if (what === "threshold") Object.assign(camera, body);
     else if (what === "zones") camera.zones = body.zones;
+    else if (what === "event-zones") camera.event_zones = body;
     else if (what === "record") camera.recording = body.on ? { file: "door.fwd", seconds: 1.5, bytes: 1234567 } : null;
     else return [200, { file: "door.png" }];
     return [200, camera];
@@ -67,7 +72,7 @@ function order(camera, what, body) {
 
 async function answer(request, body) {
     const path = decodeURIComponent(new URL(request.url, "http://x").pathname);
-    const [, name, what] = /^\/api\/cameras\/([^/]*)\/(\w+)$/.exec(path) ?? [];
+    const [, name, what] = /^\/api\/cameras\/([^/]*)\/([\w-]+)$/.exec(path) ?? [];
     if (name) return order(cameras.find((camera) => camera.name === name), what, JSON.parse(body));
     if (path === "/api/server") return [200, { name: "framewire", version: "0", token: false, tls: false, recordings: true }];
     if (path === "/api/cameras") return [200, { cameras }];

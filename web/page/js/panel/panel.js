@@ -2,6 +2,7 @@ import { make } from "../dom.js";
 import { AdjustSection } from "./adjust_section.js";
 import { ChainEditor } from "./chain_editor.js";
 import { CommandSection } from "./command_section.js";
+import { EventZonesSection } from "./event_zones_section.js";
 import { PlanSection } from "./plan_section.js";
 import { RecordingSection } from "./recording_section.js";
 import { StreamSection } from "./stream_section.js";
@@ -27,6 +28,7 @@ export class Panel {
                   new StreamSection(camera, learned),
                   new AdjustSection(camera, learned),
                   new ZonesSection(picture, learned),
+                  new EventZonesSection(picture, learned),
                   new RecordingSection(server),
                   new CommandSection(),
               ]
@@ -48,6 +50,7 @@ export class Panel {
 
     /** Removes the panel. */
     close() {
+        for (const part of this.parts) if ("close" in part) part.close();
         this.element.remove();
     }
 }

@@ -8,7 +8,14 @@ export class Overlay {
     constructor() {
         this.boxes = makeSvg("g", { class: "boxes" });
         this.zones = makeSvg("g", { class: "zones" });
-        this.element = makeSvg("svg", { class: "overlay", preserveAspectRatio: "none", "aria-hidden": "true" }, this.zones, this.boxes);
+        this.eventZones = makeSvg("g", { class: "event-zones" });
+        this.element = makeSvg(
+            "svg",
+            { class: "overlay", preserveAspectRatio: "none", "aria-hidden": "true" },
+            this.zones,
+            this.eventZones,
+            this.boxes,
+        );
         this.size = [1, 1];
         this.setSize(1, 1);
     }
@@ -48,9 +55,24 @@ export class Overlay {
         );
     }
 
-    /** Shows or hides the boxes or the zones. */
+    /**
+     * Shows polygons and lines.
+     * @param {any[]} zones in fractions of the picture
+     */
+    showEventZones(zones) {
+        const [width, height] = this.size;
+        const text = (points) => points.map(([x, y]) => `${x * width},${y * height}`).join(" ");
+        this.eventZones.replaceChildren(
+            ...zones.map(({ polygon, line }) =>
+                makeSvg(polygon ? "polygon" : "polyline", { class: "event-zone", points: text(polygon ?? line) }),
+            ),
+        );
+    }
+
+    /** Shows or hides the boxes or all zones. */
     show(what, shown) {
         this[what].style.display = shown ? "" : "none";
+        if (what === "zones") this.eventZones.style.display = this.zones.style.display;
     }
 }
 

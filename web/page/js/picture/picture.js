@@ -68,6 +68,7 @@ export class CameraPicture extends HTMLElement {
             announce(camera.up ? `${camera.name} is back.` : `${camera.name} is lost.`);
         this.camera = camera;
         this.overlay.showZones(camera.zones, camera.source_size);
+        this.overlay.showEventZones(camera.event_zones.zones);
         this.explain();
     }
 
@@ -99,6 +100,7 @@ export class CameraPicture extends HTMLElement {
         this.style.setProperty("--aspect", String(width / height));
         this.overlay.setSize(width, height);
         this.overlay.showZones(this.camera.zones, this.camera.source_size);
+        this.overlay.showEventZones(this.camera.event_zones.zones);
     }
 
     /** Applies a new state of the stream. */

@@ -54,6 +54,7 @@ export const api = {
     setControls: (name, controls) => ask("PUT", `${of(name)}/controls`, controls),
     setThreshold: (name, asked) => ask("PUT", `${of(name)}/threshold`, asked),
     setZones: (name, zones) => ask("PUT", `${of(name)}/zones`, { zones }),
+    setEventZones: (name, set) => ask("PUT", `${of(name)}/event-zones`, set),
     record: (name, on) => ask("POST", `${of(name)}/record`, { on }),
     snapshot: (name) => ask("POST", `${of(name)}/snapshot`, {}),
 };
