@@ -128,7 +128,7 @@ TEST_P(Find, FindsTheSameEventsAsTheDetectorOnTheSource) {
         const auto& found = find.run();
         EXPECT_TRUE(found.from_changes);
         EXPECT_EQ(found.figures.frames, expected.figures.frames);
-        // What an object leaves behind below the threshold of `bounded` lasts until the next frames replace it.
+        // Traces of an object below the threshold of `bounded` last until later frames replace them.
         expect_same(found.ranges, expected.ranges, mode == "bounded" ? 3 : 1);
     }
 }
