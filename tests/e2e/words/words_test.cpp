@@ -42,7 +42,8 @@ TEST(Words, SuggestsTheClosestArgument) {
     expect_in(refusal({"run", "-threads", "3"}), "did you mean '--threads'?");
     expect_in(refusal({"run", "-i", "synth", "-o", "x.mkv", "--listen", "a"}),
               "run has no option '--listen'; serve has it");
-    expect_in(refusal({"-i", "synth"}), "framewire has no option '-i'; run, explain, serve, detect and hog have it");
+    expect_in(refusal({"-i", "synth"}),
+              "framewire has no option '-i'; run, explain, serve, detect, find and hog have it");
     EXPECT_EQ(refusal({"run", "--qqq"}).find("did you mean"), std::string::npos);
     expect_in(refusal({"run", "-i", "synth", "-o", "x.mkv", "foo"}), "run does not accept the argument 'foo'");
     expect_in(refusal({"run", "-i", "synth", "-o", "x.mkv", "--backend", "cpuu"}),
