@@ -1,12 +1,10 @@
-#include "framewire/core/error.hpp"
 #include "framewire/cuda/device.hpp"
 #include "framewire/detect/adaptive.hpp"
 #include "framewire/detect/adaptive_ref.hpp"
+#include "framewire/detect/models_bench_bench.hpp"
 #include "suites.hpp"
 
 #include <fmt/format.h>
-
-#include <cstring>
 
 #if FRAMEWIRE_OPENCV
 #include <opencv2/video/background_segm.hpp>
@@ -15,18 +13,8 @@
 namespace framewire::bench {
 namespace {
 
-constexpr double moving_share = 0.02;
-
-// Returns frames of objects that move in a still scene with sensor noise.
-HostImage scene_frames(int count, int channels) {
-    const auto shape = bench_frame.with_channels(channels);
-    HostImage scene(shape), frames(shape.with_frames(count));
-    fill_scene(scene.view(), 1);
-    for (int frame = 0; frame < count; ++frame)
-        fill_later(scene.view(), frames.view().frames(frame, 1), moving_share, false,
-                   static_cast<std::uint32_t>(frame + 1));
-    return frames;
-}
+using models_bench::require_same_masks;
+using models_bench::scene_frames;
 
 // Returns the fewest bytes per frame: the image, the mask, two samples read, and the state of each pixel read and
 // written.
@@ -35,11 +23,6 @@ double least_bytes(const Shape& shape) {
     const double pixels = static_cast<double>(layout.blocks) * AdaptiveLayout::block_px;
     return static_cast<double>(shape.frame_bytes()) + static_cast<double>(bit_mask_bytes(shape.with_frames(1))) +
            pixels * (adaptive_matches * layout.features + 2 * 6);
-}
-
-void require_same_masks(const HostBitMask& got, const HostBitMask& want, int frames, const std::string& operation) {
-    if (std::memcmp(got.view().data(), want.view().data(), bit_mask_bytes(got.shape().with_frames(frames))) != 0)
-        fail(ErrorCode::internal, "{}: the masks differ from the reference; not timed", operation);
 }
 
 HostBitMask reference_masks(HostView<const std::uint8_t> frames) {

@@ -65,14 +65,15 @@ class ParameterFields;
 const ParameterFields<DetectorParameters>& detector_fields();
 
 /// Makes the parameters from validated values of detector_fields(). Throws Error{usage} if a given value would have
-/// no effect because of another one, such as a blur with a mixture.
+/// no effect because of another one, such as a blur with a mixture or an adaptive background.
 DetectorParameters detector_parameters(const ParameterValues& values);
 
 /// Detects moving objects (moving-object report). The steps are
 ///
 ///     gray -> blur -> difference from the background -> threshold -> morphology -> connected components -> boxes
 ///
-/// A mixture background replaces the steps up to the threshold: it classifies the frames without blurring them.
+/// A mixture or an adaptive background replaces the steps up to the threshold: it classifies the frames without
+/// blurring them.
 /// From the threshold on, masks have one bit per pixel.
 ///
 /// The detector owns the background and carries it from run to run, so frames must arrive in chronological order, in
@@ -109,7 +110,8 @@ public:
     /// Queues the same operation on the executor's stream.
     void run(DeviceView<const std::uint8_t> frames, const ComponentLists<MemorySpace::device>& objects);
 
-    /// Returns true if the detector reads only the gray values of frames. All backgrounds but a mixture do.
+    /// Returns true if the detector reads only the gray values of frames. All backgrounds do for which
+    /// classifies_frames() is false.
     bool needs_only_gray() const;
 
     /// Returns lists for the objects of one run.
@@ -129,8 +131,8 @@ public:
     /// Returns the mask of the last run before morphology. CPU backend only.
     HostBitMaskView<const std::uint32_t> foreground_on_host() const;
     /// Draws the background of the last frame: the blurred gray image that the frame was compared with or, for a
-    /// mixture, its background in the frames' channels after it has learned from the frame. `picture` is one frame
-    /// with any strides. CPU backend only.
+    /// model that classifies frames, its background in the frames' channels after it has learned from the frame.
+    /// `picture` is one frame with any strides. CPU backend only.
     void draw_background(HostView<std::uint8_t> picture) const;
 
     /// Returns how many frames of the last run had no background yet (frames_before_background()); their objects are
@@ -182,12 +184,13 @@ FilterInfo boxes_info();
 class MaskRegion;
 
 /// Returns the names of the steps of a detector in order: `gray`, `blur`, `background`, `difference`, `threshold`,
-/// `morphology` and `labels`. A mixture works on the unchanged frames and has no `gray`, `blur` or `difference`.
+/// `morphology` and `labels`. Models that
+/// classify frames have no `gray`, `blur` or `difference`.
 /// `morphology` is missing if the cleaning operation is `none`.
 std::vector<std::string_view> detector_step_names(const DetectorParameters& parameters);
 
-/// The picture of one step: 1 channel, or 3 for `labels`, and for the `background` of a mixture if the frames
-/// have 3.
+/// The picture of one step: 1 channel, or 3 for `labels`, and for the `background` of a model that classifies frames if
+/// the frames have 3.
 struct DetectorStep {
     std::string_view name;
     HostImage picture;
@@ -225,7 +228,7 @@ private:
     ComponentLabelling labelling_;
     HostComponents components_;
     HostBuffer labels_;
-    std::optional<Foreground> blurring_;  // empty for a mixture
+    std::optional<Foreground> blurring_;  // empty for models that classify frames
     std::vector<DetectorStep> steps_;
 };
 
