@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-// What the suites of the background models share.
+// Scenes, checks and figures shared by the suites of the background models.
 
 namespace framewire::bench::models_bench {
 
