@@ -200,7 +200,7 @@ TEST(Detect, AcceptsTheFirstFrameAsBackgroundImage) {
 
 TEST(Detect, EveryBackgroundModelFindsObjects) {
     for (const char* background : {"first", "mean:0.05", "mixture", "mixture:history=100:shadows=1", "adaptive",
-                                   "adaptive:threshold=20:keep=0"}) {
+                                   "adaptive:threshold=20:texture=4"}) {
         const auto result = detect({"-i", room, "--background", background});
         EXPECT_EQ(result.code, 0) << result.err;
         EXPECT_GT(objects_in(lines_of(result.out)), 20u) << background;
@@ -265,6 +265,11 @@ INSTANTIATE_TEST_SUITE_P(
             "OptionWithoutEffect", {"-i", room, "--blur", "7"}, 2, "blur has no effect with background mixture"},
         DetectRefused{
             "ReportMethodWithMixture", {"-i", room, "--method", "report", "--background", "mixture"}, 2, "report"},
+        DetectRefused{"KeepWithAMixture",
+                      {"-i", room, "--keep", "5", "--background", "mixture"},
+                      2,
+                      "keep has no effect with background mixture; allowed with adaptive"},
+        DetectRefused{"NegativeKeep", {"-i", room, "--keep", "-1"}, 2, "0 to 604800"},
         DetectRefused{"EvenMedian", {"-i", room, "--morph", "median:4"}, 2, "odd"},
         DetectRefused{"UnknownBackground", {"-i", room, "--background", "second"}, 2, "mixture"},
         DetectRefused{"ZeroLearningRate", {"-i", room, "--background", "mean:0"}, 2, "mean"},

@@ -94,6 +94,8 @@ void detect(const Command& command, DetectFlags& flags, const std::stop_token& s
     log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} objects{}", figures.frames, figures.seconds,
              figures.fps, figures.drops, result.objects,
              flags.zones.empty() ? "" : fmt::format(", {} events in zones", result.events));
+    if (figures.drops > 0 && has_faster_background(detector_of(flags.detector, "--")))
+        log_warning("{} frames were dropped; {}", figures.drops, jobs::faster_background_text);
     show_times(flags.common, figures);
     if (result.left_out > 0) log_warning("{} more objects were dropped from frames that had too many", result.left_out);
 }

@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 // The adaptive background on the CPU. Each frame takes five passes over its rows, which threads share:
@@ -163,8 +164,8 @@ HWY_INLINE void adapt(const AdaptiveLayout& layout, std::uint8_t* block, int fir
 
     auto* ages = block + layout.age() + first;
     const auto age = hn::Load(d, ages);
-    hn::Store(hn::IfThenElse(foreground, hn::SaturatedAdd(age, set(step.tick ? 1 : 0)), hn::SaturatedSub(age, set(2))),
-              d, ages);
+    const auto growth = step.tick ? set(1) : hn::IfThenElseZero(at_most(age, set(adaptive_frame_ages - 1)), set(1));
+    hn::Store(hn::IfThenElse(foreground, hn::SaturatedAdd(age, growth), hn::SaturatedSub(age, set(2))), d, ages);
 
     const auto adapt_words = [&](W distance_now, W flicker_words, int at) HWY_ATTR {
         auto* distances = reinterpret_cast<std::uint16_t*>(block + layout.distance()) + at;
@@ -314,8 +315,8 @@ void update_row_of(const AdaptiveTerms& terms, const AdaptiveStep& step, const A
         const auto retiring = foreground & events.retire;
         if (step.young)
             learners |= retiring;
-        else if (retiring && terms.keep_ticks > 0)
-            learners |= retiring & older_than(layout, model, terms.keep_ticks);
+        else if (retiring && terms.keep_age > 0)
+            learners |= retiring & older_than(layout, model, terms.keep_age);
         replace<channels>(layout, model, choice.learn_slot, learners & inside, picture, here);
 
         const auto row_at = [&](int dy) { return std::clamp(y + dy, 0, picture.height - 1); };
@@ -328,7 +329,7 @@ void update_row_of(const AdaptiveTerms& terms, const AdaptiveStep& step, const A
                               events.spread & inside & ~was_set(masks.foreground, choice.spread_dx, choice.spread_dy),
                               picture, row_at(choice.spread_dy) * picture.stride + begin + choice.spread_dx);
         if (auto ghosts = foreground & events.ghost) {
-            ghosts &= older_than(layout, model, terms.ghost_ticks) &
+            ghosts &= older_than(layout, model, adaptive_ghost_age) &
                       ~was_set(masks.foreground, choice.ghost_dx, choice.ghost_dy) &
                       ~was_set(masks.clean, choice.ghost_dx, choice.ghost_dy);
             if (ghosts)
@@ -407,10 +408,9 @@ HWY_EXPORT(split_to_yuv);
 namespace {
 
 constexpr int clean_window_px = 5, near_window_px = 7;
-// Frames after which a foreground pixel that continues the background beside it can become background.
-constexpr int ghost_frames = 26;
 // Ages are stored in a byte.
-constexpr int most_keep_ticks = 250;
+constexpr int most_keep_age = 250;
+constexpr double most_keep_frames = 1e6;
 
 Shape one_frame(const Shape& shape) {
     validate(shape, "the input of an adaptive background");
@@ -433,23 +433,28 @@ const ParameterFields<AdaptiveParameters>& adaptive_fields() {
                                       .help = "bits of 16 in which the texture of a calm background may differ",
                                       .maximum = 16}),
         parameter_field(&P::shadows, {.name = "shadows", .help = "count shadows as background"}),
-        parameter_field(&P::keep,
-                        {.name = "keep",
-                         .help = "number of frames after which an object that has stopped becomes background; 0: never",
-                         .maximum = most_keep_frames}),
     };
     return fields;
 }
 
 AdaptiveTerms adaptive_terms(const AdaptiveParameters& parameters) {
     adaptive_fields().check(parameters, "adaptive");
-    const int tick_frames = std::max(1, (parameters.keep + most_keep_ticks - 1) / most_keep_ticks);
+    const double seconds = parameters.keep_seconds, rate = parameters.frames_per_second;
+    if (!(seconds >= 0 && seconds <= most_keep_seconds))
+        fail(ErrorCode::usage, "adaptive: objects that stop are kept for {} s; allowed: 0 to {}", seconds,
+             most_keep_seconds);
+    if (!(rate > 0)) fail(ErrorCode::usage, "adaptive: {} frames per second; allowed: numbers above 0", rate);
+    const int keep =
+        seconds == 0 ? 0 : static_cast<int>(std::lround(std::clamp(seconds * rate, 1.0, most_keep_frames)));
+    // The first ages are those of single frames, whatever the length of a tick.
+    constexpr int ticks = most_keep_age - adaptive_frame_ages;
+    const int in_frames = std::min(keep, adaptive_frame_ages), rest = keep - in_frames;
+    const int tick_frames = std::max(1, (rest + ticks - 1) / ticks);
     return {.threshold = parameters.threshold,
             .texture = parameters.texture,
             .shadows = parameters.shadows,
             .tick_frames = tick_frames,
-            .keep_ticks = parameters.keep / tick_frames,
-            .ghost_ticks = ghost_frames / tick_frames};
+            .keep_age = in_frames + rest / tick_frames};
 }
 
 AdaptiveBackground::AdaptiveBackground(const AdaptiveParameters& parameters, const Shape& shape, Executor& executor)

@@ -17,18 +17,22 @@ struct AdaptiveParameters {
     int threshold = 30;   ///< smallest difference in colour of a pixel in front of a calm background, 1 to 255
     int texture = 5;      ///< bits of 16 in which the texture of a calm background may differ, 0 to 16
     bool shadows = true;  ///< shadows count as background
-    int keep = 900;       ///< frames after which an object that has stopped becomes background; 0: never
+    /// Seconds after which an object that has stopped becomes background; 0: never.
+    double keep_seconds = 30;
+    /// Rate of the frames, above 0, which converts `keep_seconds` to frames.
+    double frames_per_second = 30;
 
     friend bool operator==(const AdaptiveParameters&, const AdaptiveParameters&) = default;
 };
 
-/// Maximum of AdaptiveParameters::keep.
-inline constexpr int most_keep_frames = 1'000'000;
+/// Maximum of AdaptiveParameters::keep_seconds: one week.
+inline constexpr double most_keep_seconds = 604'800;
 
 template <class Aggregate>
 class ParameterFields;
 
-/// Returns names, ranges and help of the parameters; `--background adaptive:threshold=25` uses them.
+/// Returns names, ranges and help of the parameters that concern single frames; `--background adaptive:threshold=25`
+/// uses them.
 const ParameterFields<AdaptiveParameters>& adaptive_fields();
 
 /// Number of samples that the model of a pixel has.
@@ -44,15 +48,22 @@ inline constexpr int most_adaptive_radius = 8 * adaptive_radius_unit;
 inline constexpr int least_flicker = 1;   ///< smallest flicker of a pixel, in tenths
 inline constexpr int most_flicker = 200;  ///< largest flicker of a pixel, in tenths
 
-/// The parameters converted to what the update uses. Ages are counted in ticks of `tick_frames` frames, so that
-/// they fit a byte.
+/// Ages of foreground pixels are counted in frames up to this one, and then in ticks of several frames, so that they
+/// fit a byte.
+inline constexpr int adaptive_frame_ages = 32;
+/// Age above which a foreground pixel that continues the background beside it can become background.
+inline constexpr int adaptive_ghost_age = 26;
+
+/// The parameters converted to what the update uses.
 struct AdaptiveTerms {
     int threshold, texture;
     bool shadows;
-    int tick_frames, keep_ticks, ghost_ticks;
+    int tick_frames;  ///< frames per tick
+    int keep_age;     ///< age above which a foreground pixel becomes background; 0: never
 };
 
-/// Converts the parameters. Throws Error{usage} if they are not allowed.
+/// Converts the parameters. Objects are kept for at least one frame, and for at most a million frames. Throws
+/// Error{usage} if the parameters are not allowed.
 AdaptiveTerms adaptive_terms(const AdaptiveParameters& parameters);
 
 /// Returns random bits for a pixel and a frame: a counter-based generator, so that results do not depend on the
@@ -70,7 +81,7 @@ FRAMEWIRE_HOST_DEVICE inline std::uint32_t adaptive_random(std::uint32_t pixel, 
 struct AdaptiveStep {
     std::uint32_t frame;   ///< number of the frame since the last reset, from 0
     bool young;            ///< the model has seen too few frames
-    bool tick;             ///< ages grow with this frame
+    bool tick;             ///< all ages grow with this frame
     std::uint32_t dither;  ///< bits added before a shift, so that small changes are kept on average
 
     // Masks of random bits: an event takes place if all of them are 0. Bits 0, 8, 16 and 24 and up decide on different
@@ -253,7 +264,7 @@ struct AdaptivePixel {
     FRAMEWIRE_HOST_DEVICE std::uint16_t& distance() const { return word(layout.distance()); }
     /// How often the pixel changes between foreground and background.
     FRAMEWIRE_HOST_DEVICE std::uint8_t& flicker() const { return block[layout.flicker() + lane]; }
-    /// How long the pixel has been foreground, in ticks.
+    /// How long the pixel has been foreground, see adaptive_frame_ages.
     FRAMEWIRE_HOST_DEVICE std::uint8_t& age() const { return block[layout.age() + lane]; }
 
     /// Replaces a sample.
@@ -305,8 +316,8 @@ FRAMEWIRE_HOST_DEVICE inline int set_bits(unsigned bits) {
 }
 
 /// Compares a pixel with its samples, in order, until adaptive_matches of them match. A sample matches if neither the
-/// colour nor the texture differs by more than the radius allows, or if the pixel looks like a shadow on it: darker by
-/// up to 60 %, with nearly the same chroma and texture.
+/// colour nor the texture differs by more than the radius allows, or
+/// if the pixel looks like a shadow on it: darker by up to 60 %, with nearly the same chroma and texture.
 FRAMEWIRE_HOST_DEVICE inline AdaptiveVerdict compare_adaptive(const AdaptiveTerms& terms, const AdaptivePixel& pixel,
                                                               const AdaptiveFeatures& now) {
     const auto difference = [](int a, int b) { return a < b ? b - a : a - b; };
@@ -364,7 +375,7 @@ FRAMEWIRE_HOST_DEVICE inline void adapt(const AdaptivePixel& pixel, const Adapti
     const int age = pixel.age();
     if (!verdict.foreground)
         pixel.age() = static_cast<std::uint8_t>(age > 2 ? age - 2 : 0);
-    else if (step.tick && age < 255)
+    else if (age < adaptive_frame_ages || (step.tick && age < 255))
         pixel.age() = static_cast<std::uint8_t>(age + 1);
 }
 
@@ -379,7 +390,7 @@ FRAMEWIRE_HOST_DEVICE inline void learn_adaptive(const AdaptiveTerms& terms, con
                                                  bool foreground, const AdaptivePixel& pixel,
                                                  const AdaptiveFeatures& now) {
     const bool retires =
-        adaptive_event(random, step.retire) && (step.young || (terms.keep_ticks > 0 && pixel.age() > terms.keep_ticks));
+        adaptive_event(random, step.retire) && (step.young || (terms.keep_age > 0 && pixel.age() > terms.keep_age));
     if (foreground ? retires : adaptive_event(random, step.learn)) pixel.learn(choice.learn_slot, now);
 
     const auto inside_x = [&](int at) { return at < 0 ? 0 : at < picture.width ? at : picture.width - 1; };
@@ -389,7 +400,7 @@ FRAMEWIRE_HOST_DEVICE inline void learn_adaptive(const AdaptiveTerms& terms, con
         if (!masks.bit(masks.foreground, from_x, from_y))
             pixel.learn(choice.spread_slot, picture.features(from_x, from_y));
     }
-    if (foreground && pixel.age() > terms.ghost_ticks && adaptive_event(random, adaptive_ghost_mask)) {
+    if (foreground && pixel.age() > adaptive_ghost_age && adaptive_event(random, adaptive_ghost_mask)) {
         const int from_x = inside_x(x + choice.ghost_dx), from_y = inside_y(y + choice.ghost_dy);
         if (masks.bit(masks.foreground, from_x, from_y) || masks.bit(masks.clean, from_x, from_y)) return;
         const auto difference = [](int a, int b) { return a < b ? b - a : a - b; };

@@ -128,11 +128,11 @@ TEST_P(AdaptiveTest, MatchesTheReference) {
 TEST_P(AdaptiveTest, MatchesTheReferenceOverManyFrames) {
     const AdaptiveParameters others[] = {{},
                                          {.shadows = false},
-                                         {.keep = 40},
-                                         {.keep = 0},
+                                         {.keep_seconds = 40, .frames_per_second = 1},
+                                         {.keep_seconds = 0},
                                          {.threshold = 255, .texture = 16},
                                          {.threshold = 1, .texture = 0},
-                                         {.keep = 700}};
+                                         {.keep_seconds = 700, .frames_per_second = 1}};
     for (const int channels : {3, 1}) {
         const auto frames = scene({frame_count(240), 19, 75, channels});
         for (const auto& parameters : others) {
@@ -198,10 +198,10 @@ double share_in_object(HostView<const std::uint8_t> mask, int frame) {
 TEST_P(AdaptiveTest, KeepsObjectsThatStopAsLongAsStated) {
     const Shape shape{320, 40, 100, 3};
     const auto frames = stopping_object(shape, shape.frames);
-    const auto kept = Runner(GetParam(), {.keep = 0}, shape)(frames, 32);
+    const auto kept = Runner(GetParam(), {.keep_seconds = 0}, shape)(frames, 32);
     EXPECT_GT(share_in_object(kept.view(), 61), 0.95);
     EXPECT_GT(share_in_object(kept.view(), 319), 0.9);
-    const auto absorbed = Runner(GetParam(), {.keep = 100}, shape)(frames, 32);
+    const auto absorbed = Runner(GetParam(), {.keep_seconds = 100, .frames_per_second = 1}, shape)(frames, 32);
     EXPECT_GT(share_in_object(absorbed.view(), 150), 0.9) << "90 frames after it stopped";
     EXPECT_LT(share_in_object(absorbed.view(), 250), 0.05) << "190 frames after it stopped";
 }
@@ -212,7 +212,7 @@ TEST_P(AdaptiveTest, ForgetsGhosts) {
     auto frames = stopping_object({280, 40, 100, 3}, 80);
     kit::GuardedImage late(shape, {});
     copy(frames.view().frames(60, shape.frames), late.view());
-    const auto mask = Runner(GetParam(), {.keep = 0}, shape)(late, 32);
+    const auto mask = Runner(GetParam(), {.keep_seconds = 0}, shape)(late, 32);
     EXPECT_GT(share_in_object(mask.view(), 21), 0.9) << "the object has left";
     EXPECT_LT(share_in_object(mask.view(), 219), 0.05);
 }
@@ -260,9 +260,10 @@ TEST(Adaptive, DrawsTheBackground) {
 TEST(Adaptive, RejectsInvalidArguments) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 4, 40, 3};
-    for (const auto& parameters : {AdaptiveParameters{.threshold = 0}, AdaptiveParameters{.threshold = 256},
-                                   AdaptiveParameters{.texture = 17}, AdaptiveParameters{.texture = -1},
-                                   AdaptiveParameters{.keep = -1}, AdaptiveParameters{.keep = most_keep_frames + 1}})
+    for (const auto& parameters :
+         {AdaptiveParameters{.threshold = 0}, AdaptiveParameters{.threshold = 256}, AdaptiveParameters{.texture = 17},
+          AdaptiveParameters{.texture = -1}, AdaptiveParameters{.keep_seconds = -1},
+          AdaptiveParameters{.keep_seconds = most_keep_seconds + 1}, AdaptiveParameters{.frames_per_second = 0}})
         EXPECT_THROW(AdaptiveBackground(parameters, shape, executor), Error);
     EXPECT_THROW(AdaptiveBackground({}, {1, 4, 40, 2}, executor), Error);
     AdaptiveBackground background({}, shape, executor);

@@ -312,6 +312,30 @@ std::string_view name_of_background(const BackgroundModel& model) {
     return background_kinds()[model.index()].name;
 }
 
+namespace {
+
+// Returns ":name=value" for every member that differs from its default.
+template <class Parameters>
+std::string options_text(const ParameterFields<Parameters>& fields, const Parameters& parameters) {
+    std::string text;
+    fields.for_differences(parameters, Parameters{}, [&](const auto& info, const auto& value, const auto&) {
+        text += fmt::format(":{}={}", info.name, value);
+    });
+    return text;
+}
+
+}  // namespace
+
+std::string to_string(const BackgroundModel& model) {
+    if (const auto* image = std::get_if<BackgroundImage>(&model)) return image->path;
+    std::string text(name_of_background(model));
+    if (const auto* mean = std::get_if<RunningMean>(&model)) text += fmt::format(":{}", mean->rate);
+    if (const auto* mixture = std::get_if<MixtureParameters>(&model)) text += options_text(mixture_fields(), *mixture);
+    if (const auto* samples = std::get_if<AdaptiveParameters>(&model))
+        text += options_text(adaptive_fields(), *samples);
+    return text;
+}
+
 bool classifies_frames(const BackgroundModel& model) {
     return std::holds_alternative<MixtureParameters>(model) || std::holds_alternative<AdaptiveParameters>(model);
 }

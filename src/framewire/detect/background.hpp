@@ -51,6 +51,11 @@ bool classifies_frames(const BackgroundModel& model);
 /// Returns the name of the model as parse_background() reads it, or "picture" for a BackgroundImage.
 std::string_view name_of_background(const BackgroundModel& model);
 
+/// Returns the model as parse_background() reads it, with those parameters that differ from their defaults:
+/// "mixture:history=100", "mean:0.05", or the path of a BackgroundImage. AdaptiveParameters::keep_seconds and the frame
+/// rate are not part of the text.
+std::string to_string(const BackgroundModel& model);
+
 /// Returns how many frames at the start of a stream have no usable background: there is none yet, or people in the
 /// first frame are still part of it. 0 for a BackgroundImage; 1 for FirstFrame, the frame itself. For a RunningMean
 /// or a mixture, the number of frames in whose background the first frame has more than half of the weight; 1 for a

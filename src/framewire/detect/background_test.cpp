@@ -33,8 +33,16 @@ TEST(Background, ParsesEveryModel) {
     EXPECT_EQ(parse_background("empty room.png"), BackgroundModel(BackgroundImage{"empty room.png"}));
     EXPECT_EQ(parse_background("./first"), BackgroundModel(BackgroundImage{"./first"}));
     EXPECT_EQ(parse_background("mixture"), BackgroundModel(MixtureParameters{}));
+    EXPECT_EQ(parse_background("adaptive:threshold=25:texture=4:shadows=0"),
+              BackgroundModel(AdaptiveParameters{.threshold = 25, .texture = 4, .shadows = false}));
     EXPECT_EQ(parse_background("mixture:history=300:var_threshold=20.5:shadows=1:learning_rate=-1"),
               BackgroundModel(MixtureParameters{.history = 300, .var_threshold = 20.5f, .shadows = true}));
+}
+
+TEST(Background, IsWrittenAsItIsParsed) {
+    for (const char* text : {"first", "mean:0.02", "mixture", "mixture:history=50:shadows=1", "adaptive",
+                             "adaptive:threshold=20:texture=3:shadows=0", "empty room.png"})
+        EXPECT_EQ(to_string(parse_background(text)), text);
 }
 
 TEST(Background, IsReadyOnceLaterFramesOutweighTheFirst) {

@@ -60,13 +60,18 @@ template <class Aggregate>
 class ParameterFields;
 
 /// Returns names, ranges and help of all parameters but the capacity; the filter `boxes` and the command line use
-/// them. As text, max-area is 0 if there is no limit, and the method is derived from the background: mixture,
-/// adaptive or report.
+/// them. As text, max-area is 0 if there is no limit, and the method is derived from the background: adaptive, mixture
+/// or report. `keep` is AdaptiveParameters::keep_seconds.
 const ParameterFields<DetectorParameters>& detector_fields();
 
 /// Makes the parameters from validated values of detector_fields(). Throws Error{usage} if a given value would have
-/// no effect because of another one, such as a blur with a mixture or an adaptive background.
+/// no effect because of another one, such as a blur with a mixture or an adaptive background, or `keep` with any
+/// background but an adaptive one.
 DetectorParameters detector_parameters(const ParameterValues& values);
+
+/// Returns the parameters for frames at this rate, so that an adaptive background keeps objects that stop for
+/// AdaptiveParameters::keep_seconds. A rate that is not above 0 changes nothing.
+DetectorParameters at_rate(DetectorParameters parameters, double frames_per_second);
 
 /// Detects moving objects (moving-object report). The steps are
 ///

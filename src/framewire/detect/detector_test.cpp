@@ -119,7 +119,7 @@ TEST_P(DetectorTest, BatchesMatchSingleFrames) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{6, 70, 131, 3};
     const auto frames = scene(shape);
-    for (const char* background : {"first", "mean:0.3", "mixture"}) {
+    for (const char* background : {"first", "mean:0.3", "mixture", "adaptive"}) {
         DetectorParameters parameters;
         parameters.background = parse_background(background);
         MotionDetector together(parameters, shape, executor), one_by_one(parameters, shape.with_frames(1), executor);
@@ -241,8 +241,9 @@ TEST_P(DetectorTest, CountsFramesWithoutABackground) {
         const char* background;
         std::vector<int> of_runs;
     };
-    for (const auto& [background, of_runs] : {Case{"first", {1, 0, 0}}, Case{"mean:0.02", {4, 4, 4}},
-                                              Case{"mean:0.2", {4, 1, 0}}, Case{"mixture", {4, 1, 0}}}) {
+    for (const auto& [background, of_runs] :
+         {Case{"first", {1, 0, 0}}, Case{"mean:0.02", {4, 4, 4}}, Case{"mean:0.2", {4, 1, 0}},
+          Case{"mixture", {4, 1, 0}}, Case{"adaptive", {4, 4, 0}}}) {
         DetectorParameters parameters;
         parameters.background = parse_background(background);
         MotionDetector detector(parameters, shape, executor);
@@ -306,7 +307,8 @@ DetectorParameters parameters_of(std::initializer_list<std::pair<std::string, st
 
 TEST(DetectorParameters, DefaultsDependOnMethodAndBackground) {
     EXPECT_EQ(parameters_of({}).background, BackgroundModel(MixtureParameters{}));
-    EXPECT_EQ(cleaning_of(parameters_of({})), MaskCleaning(MedianWindow{9}));
+    for (const auto& classifying : {parameters_of({}), parameters_of({{"background", "mixture"}})})
+        EXPECT_EQ(cleaning_of(classifying), MaskCleaning(MedianWindow{9}));
     for (const auto& report : {parameters_of({{"method", "report"}}), parameters_of({{"background", "first"}})}) {
         EXPECT_EQ(report.background, BackgroundModel(FirstFrame{}));
         EXPECT_EQ(report.blur_px, 15);
@@ -320,6 +322,26 @@ TEST(DetectorParameters, DefaultsDependOnMethodAndBackground) {
     EXPECT_EQ(cleaning_of(parameters_of({{"morph", "open"}})), MaskCleaning(MorphologyOperation::open));
 }
 
+TEST(DetectorParameters, KeepObjectsThatStopForSecondsAtAnyRate) {
+    const auto kept = [](const char* seconds, double rate) {
+        const auto parameters = parameters_of({{"keep", seconds}, {"background", "adaptive:texture=4"}});
+        return adaptive_terms(std::get<AdaptiveParameters>(at_rate(parameters, rate).background));
+    };
+    const auto frames = [](const AdaptiveTerms& terms) {
+        return std::min(terms.keep_age, adaptive_frame_ages) +
+               std::max(0, terms.keep_age - adaptive_frame_ages) * terms.tick_frames;
+    };
+    EXPECT_NEAR(frames(kept("30", 30)), 900, 4);
+    EXPECT_EQ(frames(kept("30", 5)), 150);
+    EXPECT_NEAR(frames(kept("60", 60)), 3600, 17);
+    EXPECT_EQ(frames(kept("0.5", 20)), 10);
+    EXPECT_EQ(kept("0", 30).keep_age, 0) << "never background";
+    EXPECT_EQ(kept("0.001", 5).keep_age, 1) << "at least one frame";
+    EXPECT_NEAR(frames(kept("604800", 1e9)), 1e6, 5000);
+    EXPECT_EQ(frames(kept("2", 0)), 60) << "without a rate, 30 frames are a second";
+    EXPECT_EQ(at_rate({.background = MixtureParameters{}}, 5).background, BackgroundModel(MixtureParameters{}));
+}
+
 TEST(DetectorParameters, RejectValuesWithoutEffect) {
     const auto message = [](std::initializer_list<std::pair<std::string, std::string>> given) -> std::string {
         try {
@@ -330,8 +352,14 @@ TEST(DetectorParameters, RejectValuesWithoutEffect) {
         }
         return "";
     };
+    EXPECT_EQ(message({{"blur", "15"}, {"method", "adaptive"}}),
+              "blur has no effect with background adaptive, which classifies unfiltered frames");
     EXPECT_EQ(message({{"blur", "15"}}),
               "blur has no effect with background mixture, which classifies unfiltered frames");
+    for (const auto* background : {"mixture", "mean:0.1", "first"})
+        EXPECT_EQ(message({{"keep", "30"}, {"background", background}}),
+                  fmt::format("keep has no effect with background {}; allowed with adaptive",
+                              name_of_background(parse_background(background))));
     EXPECT_NE(message({{"threshold", "9"}, {"background", "mixture:history=20"}}), "");
     EXPECT_EQ(message({{"threshold", "9"}, {"background", "mean:0.1"}}), "");
     EXPECT_EQ(message({{"diameter", "5"}}),
@@ -437,7 +465,9 @@ TEST(DetectorSteps, ShowTheBackgroundAndMasksOfAMixture) {
     auto& executor = kit::executor(Backend::cpu);
     EXPECT_EQ(detector_step_names({}),
               (std::vector<std::string_view>{"background", "threshold", "morphology", "labels"}));
-    DetectorSteps steps({}, shape, executor);
+    const DetectorParameters parameters{.background = MixtureParameters{}};
+    EXPECT_EQ(detector_step_names(parameters), detector_step_names({}));
+    DetectorSteps steps(parameters, shape, executor);
     MixtureBackground mixture({}, shape, executor);
     HostBitMask mask(shape);
     HostImage background(shape), moving(shape.with_channels(1)), median(shape.with_channels(1));

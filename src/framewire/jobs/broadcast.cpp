@@ -38,9 +38,9 @@ BroadcastJob::State::State(const BroadcastOptions& options)
       shape(job.input().shape()),
       encoder(parameters, shape, job.input().executor(), refine_seconds.has_value()),
       effort(parameters.effort),
-      detector(options.detector
-                   ? make_detector(*options.detector, job.input().info().shape, job.input().executor(), job.stop())
-                   : nullptr),
+      detector(options.detector ? make_detector(*options.detector, job.input().info().shape, job.input().rate(),
+                                                job.input().executor(), job.stop())
+                                : nullptr),
       seen(options.seen),
       persist_settings(options.persist_settings),
       stream(stream_info(), encoder.reference()),
@@ -61,6 +61,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
         const auto& source = job.input().info().shape;
         if (const auto& parameters = options.detector->tracker)
             tracker.emplace(*parameters, source.width, source.height);
+        if (!hurries && has_faster_background(*options.detector)) lag.emplace(job.statistics().drops());
     }
     set_zones(service::zones_on(options.zones, job.input().info().shape));
     if (!options.event_zones.empty()) parts.take_event_zones(options.event_zones);
@@ -312,6 +313,7 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const B
     // The viewers for which the first frame waited must start with that frame, however long encoding and sending take.
     if (first && wait_for_viewers > 0) served.wait_for_first_states(wait_for_viewers, job.stop());
     if (seen && detector) report(time, found.has_objects, objects);
+    if (lag) watch_lag(time);
     threshold.took(time.seconds, within, stream.counts().delta_frame_bytes - bytes_before, job.statistics());
     job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
 }
@@ -349,6 +351,21 @@ void BroadcastJob::State::choose_effort() {
                     effort, fallback->wait_seconds());
     else
         log_info("{}: frames are in time; encoding with effort {} again", name, effort);
+}
+
+// Runs on the sending thread, after each frame. Says once that the detector may be what takes too long.
+void BroadcastJob::State::watch_lag(const FrameTime& time) {
+    const auto now = std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+    const auto lost = lag->next(now, time.seconds, job.statistics().drops());
+    const bool live = job.input().info().live;
+    if (!lost || (live && lost->dropped == 0)) return;
+    const auto name = public_name(job.input().info().name);
+    if (live)
+        log_warning("{}: {} of {} frames were dropped in the last {:.0f} s; {}", name, lost->dropped,
+                    lost->dropped + lost->frames, LagMonitor::window_seconds, faster_background_text);
+    else
+        log_warning("{}: plays at {:.0f} % of its speed; {}", name, 100 * lost->speed, faster_background_text);
+    lag.reset();
 }
 
 // Encodes the frame against R. A stream with a live recording is not refined, because a file holds one state per frame.

@@ -21,6 +21,7 @@
 #include "framewire/net/stream_state.hpp"
 #include "framewire/plan/chain.hpp"
 #include "framewire/plan/effort_fallback.hpp"
+#include "framewire/plan/lag_monitor.hpp"
 #include "framewire/plan/source.hpp"
 #include "framewire/plan/statistics.hpp"
 #include "framewire/plan/stream_encoder.hpp"
@@ -387,6 +388,7 @@ struct BroadcastJob::State {
                          std::span<const Component> objects, int within);
     // Sets the effort for a frame: 0 while a live camera's frames are dropped.
     void choose_effort();
+    void watch_lag(const FrameTime& time);
     // Returns the threshold for a frame; 0 if it must replace R exactly.
     int threshold_of(const InputFrame& frame, const FrameTime& time);
     // Returns a ticket for the requests taken so far.
@@ -429,6 +431,7 @@ struct BroadcastJob::State {
     StreamEncoder encoder;
     // empty unless the source is live and the mode is bounded
     std::optional<EffortFallback> fallback;
+    std::optional<LagMonitor> lag;  // empty if no background is faster, and after its message
     int effort;
     // empty if the stream is not refined
     std::optional<BroadcastRefinement> refinement;

@@ -81,8 +81,8 @@ struct DetectJob::State {
 
 DetectJob::State::State(const DetectOptions& options)
     : job(options.job, options.input, files_of(options)),
-      detector(make_detector(options.detector, job.input().shape(), job.input().executor(), job.stop(),
-                             !options.mask.empty() || !options.labels.empty())),
+      detector(make_detector(options.detector, job.input().shape(), job.input().rate(), job.input().executor(),
+                             job.stop(), !options.mask.empty() || !options.labels.empty())),
       annotated(options.annotate, job.input().shape(), job.input().rate(),
                 job.film_options(options.input, options.audio)),
       masks(options.mask, job.input().shape().with_channels(1), job.input().rate(), job.sink_options()),
@@ -245,12 +245,16 @@ std::optional<HostImage> load_background(const DetectorOptions& options, const S
     return load_picture(image->path, frame, "the background", stop);
 }
 
-std::unique_ptr<FrameDetector> make_detector(const DetectorOptions& options, const Shape& frame, Executor& executor,
-                                             const std::stop_token& stop, bool with_masks) {
-    auto detector = std::make_unique<FrameDetector>(options.parameters, frame, executor,
+std::unique_ptr<FrameDetector> make_detector(const DetectorOptions& options, const Shape& frame, Rational rate,
+                                             Executor& executor, const std::stop_token& stop, bool with_masks) {
+    auto detector = std::make_unique<FrameDetector>(at_rate(options.parameters, rate.value()), frame, executor,
                                                     make_region(options.region, frame, executor, stop), with_masks);
     if (const auto picture = load_background(options, frame, stop)) detector->set_background(picture->view());
     return detector;
+}
+
+bool has_faster_background(const DetectorOptions& options) {
+    return std::holds_alternative<AdaptiveParameters>(options.parameters.background);
 }
 
 void add_input_files(JobFiles& files, const DetectorOptions& options) {
@@ -276,7 +280,7 @@ DetectSteps::DetectSteps(const DetectStepsOptions& options, const DetectorOption
                          Rational rate, int threads, const SinkOptions& sinks, const std::stop_token& stop)
     : executor_(BackendChoice::cpu, threads),
       region_(make_region(detector.region, frame, executor_, stop)),
-      steps_(detector.parameters, frame, executor_, region_ ? &*region_ : nullptr) {
+      steps_(at_rate(detector.parameters, rate.value()), frame, executor_, region_ ? &*region_ : nullptr) {
     if (const auto picture = load_background(detector, frame, stop)) steps_.set_background(picture->view());
     make_folder(options.folder);
     for (const auto& step : steps_.steps())

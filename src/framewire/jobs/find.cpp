@@ -45,7 +45,8 @@ class DetectorSearch final : public FindJob::Search {
 public:
     explicit DetectorSearch(const FindOptions& options)
         : job_(options.job, options.input, files_of(options)),
-          detector_(make_detector(options.detector, job_.input().shape(), job_.input().executor(), job_.stop())),
+          detector_(make_detector(options.detector, job_.input().shape(), job_.input().rate(), job_.input().executor(),
+                                  job_.stop())),
           ranges_(options.rules) {
         if (detector_->takes_planes()) job_.input().give_unfiltered_pictures();
     }
@@ -77,6 +78,9 @@ private:
     MotionRanges ranges_;
 };
 
+// The thresholds of an adaptive background follow the pixels with a time constant of 64 frames.
+constexpr std::int64_t adaptive_warm_up_frames = 200;
+
 // Returns the frames from which a background must learn before its masks are reliable.
 std::int64_t warm_up_frames(const BackgroundModel& model) {
     constexpr std::int64_t most = 3000;
@@ -84,6 +88,7 @@ std::int64_t warm_up_frames(const BackgroundModel& model) {
     // The learning rate of a mixture falls until 2 n reaches its history. With that many frames only, an object of
     // 19x16 pixels was found in a recording of a road that is not there with all frames before.
     if (const auto* mixture = std::get_if<MixtureParameters>(&model)) frames = mixture->history;
+    if (std::holds_alternative<AdaptiveParameters>(model)) frames = adaptive_warm_up_frames;
     // After three time constants, 5 % of a mean stem from its start.
     if (const auto* mean = std::get_if<RunningMean>(&model))
         frames = static_cast<std::int64_t>(std::min(3 / mean->rate, double{most}));
@@ -245,7 +250,8 @@ private:
         Executor executor(BackendChoice::cpu, 1);
         const auto region = region_for(part, executor);
         if (region.outside) return seen;
-        MotionDetector detector(options_.detector.parameters, {1, part.height, part.width, shape_.channels}, executor,
+        MotionDetector detector(at_rate(options_.detector.parameters, 1 / frame_seconds_),
+                                {1, part.height, part.width, shape_.channels}, executor,
                                 region.mask ? &*region.mask : nullptr);
         auto objects = detector.make_objects();
         const auto lists = objects.lists<MemorySpace::host>();
@@ -260,7 +266,7 @@ private:
         std::int64_t decoded = 0;
         while (!job_.stopped() && pictures.next(time)) {
             if (time.seconds >
-                std::min(last_seen + fwd::BlockActivity::margin_seconds, range.end_seconds + longest_after_seconds))
+                std::min(last_seen + fwd::BlockActivity::margin_seconds, range.end_seconds + longest_after_seconds()))
                 break;
             detector.run(part_of(pictures.picture(), part), lists);
             ++decoded;
@@ -344,8 +350,14 @@ private:
         return blocks;
     }
 
-    // An object that stands still is watched for at most this long.
-    static constexpr double longest_after_seconds = 60;
+    // Returns for how long an object that stands still is watched: for 60 s, or for as long as the background keeps it.
+    double longest_after_seconds() const {
+        constexpr double usual = 60, margin = 10;
+        const auto* adaptive = std::get_if<AdaptiveParameters>(&options_.detector.parameters.background);
+        if (!adaptive) return usual;
+        if (adaptive->keep_seconds == 0) return std::numeric_limits<double>::infinity();
+        return std::max(usual, adaptive->keep_seconds + margin);
+    }
 
     FindOptions options_;
     Job job_;

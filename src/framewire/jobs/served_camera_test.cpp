@@ -59,6 +59,20 @@ TEST(ServeCommand, ContainsNonDefaultOptions) {
         R"( --rate 12.5 --detect --min-area 99 --roi 1,2,3,4 --state 'my state.json')");
 }
 
+TEST(ServeCommand, ContainsTheBackgroundWithItsOptions) {
+    const auto command = [](const BackgroundModel& background) {
+        auto options = camera("synth");
+        options.detector = DetectorOptions{.parameters = {.background = background}};
+        return command_of(options, "");
+    };
+    const std::string serve = "framewire serve -i door=synth --detect";
+    EXPECT_EQ(command(MixtureParameters{}), serve);
+    EXPECT_EQ(command(MixtureParameters{.history = 50}), serve + " --background mixture:history=50");
+    EXPECT_EQ(command(AdaptiveParameters{.texture = 3, .keep_seconds = 2.5}),
+              serve + " --method adaptive --background adaptive:texture=3 --keep 2.5");
+    EXPECT_EQ(command(BackgroundImage{"empty room.png"}), serve + " --method report --background 'empty room.png'");
+}
+
 TEST(ServeCommand, ContainsTheCurrentChain) {
     const auto switched = [](bool first, bool second) {
         return std::vector<FilterSwitch>{{.text = "gray", .on = first}, {.text = "adjust=gain=2", .on = second}};

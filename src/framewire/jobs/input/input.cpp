@@ -35,7 +35,8 @@ constexpr double most_frame_seconds = 20;
 // Measured 2026-11-28 with serve at 3840x2160 on two cores, in all modes, with a viewer, with and without a filter: at
 // most 40 images of the result's size in 8 slots (lossless mode, noise filter).
 constexpr std::int64_t result_images_per_slot = 4, result_images_besides = 16;
-constexpr std::int64_t detector_bytes_per_pixel = 80;  // the mixture model's five modes with three channels
+// The mixture's five modes with three channels; an adaptive background with its planes and masks takes 53.
+constexpr std::int64_t detector_bytes_per_pixel = 80;
 constexpr std::int64_t base_bytes = 100 * megabyte;
 
 // Returns the number of slots of a BroadcastJob: those of the frame ring, plus one per packing thread.
