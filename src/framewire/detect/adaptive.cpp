@@ -123,6 +123,7 @@ HWY_INLINE Mask compare(const AdaptiveTerms& terms, const AdaptiveLayout& layout
         const auto texture = hn::Add(hn::PopulationCount(hn::Xor(now.near_texture, sample(1))),
                                      hn::PopulationCount(hn::Xor(now.far_texture, sample(2))));
         auto match = hn::And(at_most(colour, colour_limit), at_most(texture, texture_limit));
+        if constexpr (channels == 3) match = hn::And(match, at_most(chroma, set(most_adaptive_chroma)));
         if (terms.shadows) {
             const auto darkest = hn::Add(hn::Add(hn::ShiftRight<2>(y), hn::ShiftRight<3>(y)), hn::ShiftRight<5>(y));
             const auto in_range = hn::And(at_most(darkest, now.y), hn::Not(at_most(y, now.y)));

@@ -45,6 +45,9 @@ inline constexpr std::uint32_t adaptive_young_frames = 50;
 inline constexpr int adaptive_radius_unit = 256;
 /// Largest radius of a pixel.
 inline constexpr int most_adaptive_radius = 8 * adaptive_radius_unit;
+/// Largest difference in chroma of samples that match, whatever the radius: moving leaves change their luma and
+/// texture, hardly their chroma, so that even there an object of another colour is found.
+inline constexpr int most_adaptive_chroma = 24;
 inline constexpr int least_flicker = 1;   ///< smallest flicker of a pixel, in tenths
 inline constexpr int most_flicker = 200;  ///< largest flicker of a pixel, in tenths
 
@@ -316,7 +319,7 @@ FRAMEWIRE_HOST_DEVICE inline int set_bits(unsigned bits) {
 }
 
 /// Compares a pixel with its samples, in order, until adaptive_matches of them match. A sample matches if neither the
-/// colour nor the texture differs by more than the radius allows, or
+/// colour nor the texture differs by more than the radius allows, nor the chroma by more than most_adaptive_chroma, or
 /// if the pixel looks like a shadow on it: darker by up to 60 %, with nearly the same chroma and texture.
 FRAMEWIRE_HOST_DEVICE inline AdaptiveVerdict compare_adaptive(const AdaptiveTerms& terms, const AdaptivePixel& pixel,
                                                               const AdaptiveFeatures& now) {
@@ -334,7 +337,7 @@ FRAMEWIRE_HOST_DEVICE inline AdaptiveVerdict compare_adaptive(const AdaptiveTerm
         const auto near_bits = static_cast<unsigned>(now.near_texture ^ pixel.sample(slot, 1));
         const auto far_bits = static_cast<unsigned>(now.far_texture ^ pixel.sample(slot, 2));
         const int texture = set_bits(near_bits << 8 | far_bits);
-        const bool alike = colour <= colour_limit && texture <= texture_limit;
+        const bool alike = colour <= colour_limit && texture <= texture_limit && chroma <= most_adaptive_chroma;
         const bool shadow = terms.shadows && now.y < y && now.y >= (y >> 2) + (y >> 3) + (y >> 5) && y > 40 &&
                             chroma <= 12 && texture <= 4;
         if (alike || shadow) ++matches;
