@@ -262,7 +262,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         DetectRefused{"EvenDiameter", {"-i", room, "--diameter", "14"}, 2, "odd"},
         DetectRefused{
-            "OptionWithoutEffect", {"-i", room, "--blur", "7"}, 2, "blur has no effect with background mixture"},
+            "OptionWithoutEffect", {"-i", room, "--blur", "7"}, 2, "blur has no effect with background adaptive"},
         DetectRefused{
             "ReportMethodWithMixture", {"-i", room, "--method", "report", "--background", "mixture"}, 2, "report"},
         DetectRefused{"KeepWithAMixture",

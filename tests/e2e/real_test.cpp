@@ -108,7 +108,7 @@ TEST(RealPages, TheDocumentMethodFindsInk) {
     EXPECT_GT(document, mean_f("sauvola"));
 }
 
-// The default settings are tested on a scene that was not used to choose any default.
+// The default settings on a quiet road.
 TEST(RealScenes, MovingObjectsAreFound) {
     const auto scene = real_data("moving_objects/cdnet_highway_0370-0569");
     FRAMEWIRE_NEEDS_REAL(scene);

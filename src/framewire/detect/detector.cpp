@@ -310,7 +310,7 @@ ParameterField<P> method_field() {
          .help = "adaptive: samples of each pixel, for real scenes; mixture: a mixture of Gaussians, which is faster; "
                  "report: the report's method, which by default compares with the first frame",
          .type = ParameterInfo::Type::choice,
-         .choices = {"mixture", "adaptive", "report"}},
+         .choices = {"adaptive", "mixture", "report"}},
         [](const P& all) {
             return std::string(classifies_frames(all.background) ? name_of_background(all.background) : "report");
         },

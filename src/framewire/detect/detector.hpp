@@ -36,7 +36,7 @@ using MaskCleaning = std::variant<MorphologyOperation, MedianWindow>;
 /// Parameters of MotionDetector. The defaults work without tuning for a scene; with a FirstFrame they give the chain
 /// of the moving-object report.
 struct DetectorParameters {
-    BackgroundModel background = MixtureParameters{};  ///< the background that frames are compared with
+    BackgroundModel background = AdaptiveParameters{};  ///< the background that frames are compared with
     int blur_px = 15;    ///< side of the Gaussian that blurs frames and background, 1 to 255; 1: no blur
     int threshold = 20;  ///< a pixel is foreground if its gray value differs by more from the background, 0 to 255
     std::optional<MaskCleaning> morphology{};  ///< empty: chosen for the background, see cleaning_of()

@@ -1,10 +1,10 @@
 #include "framewire/detect/detector.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/core/parameter_fields.hpp"
+#include "framewire/detect/adaptive_ref.hpp"
 #include "framewire/detect/detector_ref.hpp"
 #include "framewire/detect/masks.hpp"
 #include "framewire/detect/mixture.hpp"
-#include "framewire/detect/mixture_ref.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"
 
@@ -100,13 +100,13 @@ TEST_P(DetectorTest, MatchesTheSeparateSteps) {
         }
 }
 
-TEST_P(DetectorTest, DefaultsToAMixtureAndAMedian) {
+TEST_P(DetectorTest, DefaultsToAnAdaptiveBackgroundAndAMedian) {
     auto& executor = kit::executor(GetParam());
     for (const int channels : {3, 1}) {
         const Shape shape{6, 90, 161, channels};
         const auto frames = scene(shape);
-        HostImage moving(shape.with_channels(1)), shadows(shape.with_channels(1));
-        MixtureReference(mixture_terms({}), shape).run(frames.view(), moving.view(), shadows.view());
+        HostImage moving(shape.with_channels(1));
+        AdaptiveReference(adaptive_terms({}), shape).run(frames.view(), moving.view());
         const auto want = objects_of_masks_reference({}, std::as_const(moving).view());
         EXPECT_FALSE(want[3].empty());
         EXPECT_EQ(cleaning_of({}), MaskCleaning(MedianWindow{9}));
@@ -293,7 +293,7 @@ TEST(Detector, RejectsInvalidArguments) {
     EXPECT_THROW(detector.run(std::as_const(other).view()), Error);
     EXPECT_NO_THROW(detector.run(std::as_const(gray).view()));
     EXPECT_THROW(MotionDetector({}, shape, executor).run(std::as_const(gray).view()), Error)
-        << "a mixture needs colours";
+        << "an adaptive background needs colours";
     EXPECT_THROW(detector.set_background(std::as_const(other).view()), Error) << "this detector uses the first frame";
     DetectorParameters with_picture;
     with_picture.background = BackgroundImage{"room.png"};
@@ -306,7 +306,8 @@ DetectorParameters parameters_of(std::initializer_list<std::pair<std::string, st
 }
 
 TEST(DetectorParameters, DefaultsDependOnMethodAndBackground) {
-    EXPECT_EQ(parameters_of({}).background, BackgroundModel(MixtureParameters{}));
+    EXPECT_EQ(parameters_of({}).background, BackgroundModel(AdaptiveParameters{}));
+    EXPECT_EQ(parameters_of({{"method", "mixture"}}).background, BackgroundModel(MixtureParameters{}));
     for (const auto& classifying : {parameters_of({}), parameters_of({{"background", "mixture"}})})
         EXPECT_EQ(cleaning_of(classifying), MaskCleaning(MedianWindow{9}));
     for (const auto& report : {parameters_of({{"method", "report"}}), parameters_of({{"background", "first"}})}) {
@@ -352,9 +353,9 @@ TEST(DetectorParameters, RejectValuesWithoutEffect) {
         }
         return "";
     };
-    EXPECT_EQ(message({{"blur", "15"}, {"method", "adaptive"}}),
-              "blur has no effect with background adaptive, which classifies unfiltered frames");
     EXPECT_EQ(message({{"blur", "15"}}),
+              "blur has no effect with background adaptive, which classifies unfiltered frames");
+    EXPECT_EQ(message({{"blur", "15"}, {"method", "mixture"}}),
               "blur has no effect with background mixture, which classifies unfiltered frames");
     for (const auto* background : {"mixture", "mean:0.1", "first"})
         EXPECT_EQ(message({{"keep", "30"}, {"background", background}}),

@@ -216,7 +216,7 @@ TEST(SegmentRanges, StartWithTheFramesThatFiltersNeed) {
     EXPECT_TRUE(lead_of_last("boxes=background=first").first_frame);
     EXPECT_FALSE(lead_of_last("boxes=background=first", 60).first_frame) << "it is there already";
     EXPECT_EQ(look_back_of("gray", &mean).learns, "mean");
-    EXPECT_EQ(look_back_of("gray,boxes", nullptr).learns, "mixture");
+    EXPECT_EQ(look_back_of("gray,boxes", nullptr).learns, "adaptive");
     EXPECT_EQ(look_back_of("gray", nullptr).learns, "");
 }
 

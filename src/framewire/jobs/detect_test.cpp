@@ -128,12 +128,12 @@ TEST_P(Detect, RefusesZonesWithoutJsonLines) {
 // Annotated frames need the whole image. Without annotation, the detector reads a file's rows as it needs them.
 TEST_P(Detect, FindsTheSameObjectsWithoutAnnotation) {
     testing::write_video(folder_ / "frames.bgr", {1, height, width, 3}, camera_frames());
-    for (const bool mixture : {false, true}) {
+    for (const bool classifies : {false, true}) {
         std::vector<Bytes> records, masks;
         for (const bool whole : {true, false}) {
             auto asked = options(fmt::format("raw:{}:size={}x{}", folder_ / "frames.bgr", width, height));
             asked.job.replace = true;
-            if (mixture) asked.detector.parameters = {.min_area = 10};
+            if (classifies) asked.detector.parameters = {.min_area = 10};
             if (!whole) asked.annotate.clear();
             DetectJob detect(asked);
             EXPECT_GT(detect.run().objects, 0);
@@ -146,12 +146,12 @@ TEST_P(Detect, FindsTheSameObjectsWithoutAnnotation) {
 }
 
 TEST_P(Detect, StepsAndLabelsMatchTheResults) {
-    for (const bool mixture : {false, true}) {
+    for (const bool classifies : {false, true}) {
         auto asked = options(camera());
         asked.job.replace = true;
-        if (mixture) asked.detector.parameters = {.min_area = 10};
+        if (classifies) asked.detector.parameters = {.min_area = 10};
         asked.labels = folder_ / "labels.npy";
-        asked.steps = {.folder = folder_ / (mixture ? "mixture" : "report"), .format = "png"};
+        asked.steps = {.folder = folder_ / (classifies ? "adaptive" : "report"), .format = "png"};
         DetectJob detect(asked);
         ASSERT_GT(detect.run().objects, 0);
         const auto mask = read_file(folder_ / "mask.gray");
@@ -162,7 +162,7 @@ TEST_P(Detect, StepsAndLabelsMatchTheResults) {
                 cleaned[frame], std::span(mask).subspan(frame * width * height, std::size_t{width} * height)));
         for (const char* name : {"background", "threshold", "labels"})
             EXPECT_EQ(read_video(asked.steps.folder + "/" + name + "%06d.png").frames.size(), std::size_t{frames});
-        EXPECT_EQ(std::filesystem::exists(asked.steps.folder + "/gray000000.png"), !mixture);
+        EXPECT_EQ(std::filesystem::exists(asked.steps.folder + "/gray000000.png"), !classifies);
 
         // int32 labels after the header. Each object has as many pixels as its record says.
         const auto file = read_file(asked.labels);

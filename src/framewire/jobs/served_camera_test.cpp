@@ -66,10 +66,10 @@ TEST(ServeCommand, ContainsTheBackgroundWithItsOptions) {
         return command_of(options, "");
     };
     const std::string serve = "framewire serve -i door=synth --detect";
-    EXPECT_EQ(command(MixtureParameters{}), serve);
-    EXPECT_EQ(command(MixtureParameters{.history = 50}), serve + " --background mixture:history=50");
+    EXPECT_EQ(command(AdaptiveParameters{}), serve);
     EXPECT_EQ(command(AdaptiveParameters{.texture = 3, .keep_seconds = 2.5}),
-              serve + " --method adaptive --background adaptive:texture=3 --keep 2.5");
+              serve + " --background adaptive:texture=3 --keep 2.5");
+    EXPECT_EQ(command(MixtureParameters{.history = 50}), serve + " --method mixture --background mixture:history=50");
     EXPECT_EQ(command(BackgroundImage{"empty room.png"}), serve + " --method report --background 'empty room.png'");
 }
 

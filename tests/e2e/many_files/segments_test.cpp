@@ -315,9 +315,9 @@ TEST_F(Segments, JobsThatCannotBeSplitExactlyAreRejected) {
         EXPECT_TRUE(has(said, words)) << said;
         EXPECT_FALSE(fs::exists(folder_ / "out"));
     };
-    refused({"detect"}, "the background mixture learns from all previous frames");
+    refused({"detect"}, "the background adaptive learns from all previous frames");
     refused({"detect", "--background", "mean:0.02"}, "--warm-up");
-    refused({"run", "-f", "boxes", "--ending", "y4m"}, "the background mixture learns");
+    refused({"run", "-f", "boxes", "--ending", "y4m"}, "the background adaptive learns");
     refused({"detect", "--background", "first", "--format", "coco"}, "cannot be joined");
     refused({"run", "--ending", "png"}, "cannot be joined");
     refused({"run", "--start", "1"}, "--start");
