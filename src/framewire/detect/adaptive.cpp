@@ -464,7 +464,7 @@ AdaptiveBackground::AdaptiveBackground(const AdaptiveParameters& parameters, con
       layout_(shape_),
       executor_(&executor),
       model_(static_cast<std::size_t>(layout_.bytes()), executor),
-      planes_(static_cast<std::size_t>(planes() * plane_bytes()), executor),
+      planes_(static_cast<std::size_t>((shape_.channels + 2) * plane_bytes()), executor),
       foreground_(shape_, executor),
       clean_(shape_, executor),
       near_(shape_, executor),
@@ -485,19 +485,16 @@ std::int64_t AdaptiveBackground::plane_bytes() const {
            shape_.height;
 }
 
-// A GPU computes the texture of the few pixels that need it again, which is faster than another pass.
-int AdaptiveBackground::planes() const { return shape_.channels + (executor_->backend() == Backend::cpu ? 2 : 0); }
-
 AdaptivePicture AdaptiveBackground::picture() const {
     const auto plane = [&](int channel) {
         return planes_.data() + channel * plane_bytes() + AdaptivePicture::margin_px;
     };
-    const bool gray = shape_.channels == 1, has_texture = planes() > shape_.channels;
+    const bool gray = shape_.channels == 1;
     return {.luma = plane(0),
             .u = gray ? nullptr : plane(1),
             .v = gray ? nullptr : plane(2),
-            .near_texture = has_texture ? plane(shape_.channels) : nullptr,
-            .far_texture = has_texture ? plane(shape_.channels + 1) : nullptr,
+            .near_texture = plane(shape_.channels),
+            .far_texture = plane(shape_.channels + 1),
             .stride = plane_bytes() / shape_.height,
             .width = shape_.width,
             .height = shape_.height};

@@ -5,7 +5,6 @@
 #include "framewire/cuda/executor.hpp"
 #include "framewire/detect/masks.hpp"
 
-#include <bit>
 #include <cstdint>
 #include <utility>
 
@@ -163,12 +162,12 @@ FRAMEWIRE_HOST_DEVICE inline std::uint8_t adaptive_v(int b, int g, int r) {
 
 /// The luma, chroma and texture of one frame, each a plane with rows `stride` bytes apart. Gray frames have no chroma.
 struct AdaptivePicture {
-    /// Pixels to the left of a row, and at least this many to its right, that vectors of the CPU may read; they
-    /// repeat the row's ends in all planes.
+    /// Pixels to the left of a row, and at least this many to its right, that vectors may read. On the CPU all of them
+    /// repeat the row's ends, on the GPU the four beside the row do.
     static constexpr int margin_px = 32;
 
     const std::uint8_t *luma, *u, *v;                ///< first pixels of the first rows
-    const std::uint8_t *near_texture, *far_texture;  ///< null: computed from luma when needed
+    const std::uint8_t *near_texture, *far_texture;  ///< see luma
     std::int64_t stride;
     int width, height;
 
@@ -180,32 +179,9 @@ struct AdaptivePicture {
     }
     /// Returns the features of the pixel nearest to (x, y); without chroma it is 128.
     FRAMEWIRE_HOST_DEVICE AdaptiveFeatures features(int x, int y) const {
-        x = x < 0 ? 0 : x < width ? x : width - 1;
-        y = y < 0 ? 0 : y < height ? y : height - 1;
         const auto here = at(x, y);
-        return {luma[here], near_texture ? near_texture[here] : texture<1>(x, y),
-                far_texture ? far_texture[here] : texture<2>(x, y), u ? u[here] : std::uint8_t{128},
+        return {luma[here], near_texture[here], far_texture[here], u ? u[here] : std::uint8_t{128},
                 v ? v[here] : std::uint8_t{128}};
-    }
-
-private:
-    // Returns the texture at a distance from a pixel.
-    template <int distance>
-    FRAMEWIRE_HOST_DEVICE std::uint8_t texture(int x, int y) const {
-        const int centre = luma[at(x, y)], threshold = texture_threshold(centre);
-        const int left = x < distance ? 0 : x - distance, right = x + distance < width ? x + distance : width - 1;
-        const int columns[3] = {left, x, right};
-        int bits = 0, bit = 1;
-        for (int dy = -1; dy <= 1; ++dy) {
-            const auto* row = luma + at(0, y + dy * distance);
-            for (int dx = -1; dx <= 1; ++dx) {
-                if (dx == 0 && dy == 0) continue;
-                const int difference = row[columns[dx + 1]] - centre;
-                if ((difference < 0 ? -difference : difference) > threshold) bits |= bit;
-                bit *= 2;
-            }
-        }
-        return static_cast<std::uint8_t>(bits);
     }
 };
 
@@ -303,139 +279,37 @@ FRAMEWIRE_HOST_DEVICE inline void begin_adaptive(const AdaptivePixel& pixel, con
     pixel.age() = 0;
 }
 
-/// Result of comparing a pixel with its samples.
-struct AdaptiveVerdict {
-    bool foreground;
-    int distance;  ///< from the nearest of the samples compared, 0 to 255
-};
-
-/// Returns the number of bits that are set.
-FRAMEWIRE_HOST_DEVICE inline int set_bits(unsigned bits) {
-#ifdef __CUDA_ARCH__
-    return __popc(bits);
-#else
-    return std::popcount(bits);
-#endif
-}
-
-/// Compares a pixel with its samples, in order, until adaptive_matches of them match. A sample matches if neither the
-/// colour nor the texture differs by more than the radius allows, nor the chroma by more than most_adaptive_chroma, or
-/// if the pixel looks like a shadow on it: darker by up to 60 %, with nearly the same chroma and texture.
-FRAMEWIRE_HOST_DEVICE inline AdaptiveVerdict compare_adaptive(const AdaptiveTerms& terms, const AdaptivePixel& pixel,
-                                                              const AdaptiveFeatures& now) {
-    const auto difference = [](int a, int b) { return a < b ? b - a : a - b; };
-    const auto limited = [](int value) { return value < 255 ? value : 255; };
-    const int radius = pixel.radius();
-    const int colour_limit = limited(terms.threshold * radius >> 8), texture_limit = terms.texture + (radius >> 8) - 1;
-    int matches = 0, nearest = 255;
-    for (int slot = 0; slot < adaptive_samples && matches < adaptive_matches; ++slot) {
-        const int y = pixel.sample(slot, 0);
-        int chroma = 0;
-        if (pixel.layout.features == 5)
-            chroma = limited(difference(now.u, pixel.sample(slot, 3)) + difference(now.v, pixel.sample(slot, 4)));
-        const int colour = limited(difference(now.y, y) + chroma - (chroma >> 2));
-        const auto near_bits = static_cast<unsigned>(now.near_texture ^ pixel.sample(slot, 1));
-        const auto far_bits = static_cast<unsigned>(now.far_texture ^ pixel.sample(slot, 2));
-        const int texture = set_bits(near_bits << 8 | far_bits);
-        const bool alike = colour <= colour_limit && texture <= texture_limit && chroma <= most_adaptive_chroma;
-        const bool shadow = terms.shadows && now.y < y && now.y >= (y >> 2) + (y >> 3) + (y >> 5) && y > 40 &&
-                            chroma <= 12 && texture <= 4;
-        if (alike || shadow) ++matches;
-        const int distance = limited(colour + 4 * texture);
-        if (distance < nearest) nearest = distance;
-    }
-    return {matches < adaptive_matches, nearest};
-}
-
-/// Updates the state of a pixel other than its samples (after St-Charles, Bilodeau and Bergevin, SuBSENSE, IEEE TIP
-/// 24, 2015): a pixel that differs from its samples or that flickers gets a larger radius. Near objects the mean
-/// distance hardly changes, since there it measures the objects.
-FRAMEWIRE_HOST_DEVICE inline void adapt(const AdaptivePixel& pixel, const AdaptiveStep& step, AdaptiveVerdict verdict,
-                                        bool was_foreground, bool in_object, bool near_object) {
+/// Returns the mean distance from the nearest sample after a frame, in 1/128 (after St-Charles, Bilodeau and Bergevin,
+/// SuBSENSE, IEEE TIP 24, 2015). Near objects it hardly changes, since there it measures the objects.
+FRAMEWIRE_HOST_DEVICE inline int next_adaptive_distance(const AdaptiveStep& step, int mean, int nearest, bool in_object,
+                                                        bool near_object) {
     const int shift = step.young ? 6 : in_object ? 9 : near_object ? 7 : 6;
-    const int change = (verdict.distance << 7) - pixel.distance() + static_cast<int>(step.dither & ((1u << shift) - 1));
-    const int distance = pixel.distance() + ((change < 32767 ? change : 32767) >> shift);
-    pixel.distance() = static_cast<std::uint16_t>(distance);
+    const int change = (nearest << 7) - mean + static_cast<int>(step.dither & ((1u << shift) - 1));
+    return mean + ((change < 32767 ? change : 32767) >> shift);
+}
 
-    int flicker = pixel.flicker();
-    if (verdict.foreground != was_foreground && !near_object)
-        flicker = flicker + 10 < most_flicker ? flicker + 10 : most_flicker;
-    else
-        flicker = flicker > least_flicker ? flicker - 1 : least_flicker;
-    pixel.flicker() = static_cast<std::uint8_t>(flicker);
-
+/// Returns the radius of a pixel after a frame, given the new mean distance and flicker: a pixel that differs from its
+/// samples or that flickers gets a larger one (see next_adaptive_distance()).
+FRAMEWIRE_HOST_DEVICE inline int next_adaptive_radius(int radius, int distance, int flicker) {
     const int root = adaptive_radius_unit + (distance >> 4), wanted = root * root >> 8;
-    int radius = pixel.radius();
     if (radius < wanted) {
         radius += 5 * flicker >> 1;
-        if (radius > most_adaptive_radius) radius = most_adaptive_radius;
-    } else {
-        radius -= 256 / flicker;
-        if (radius < adaptive_radius_unit) radius = adaptive_radius_unit;
+        return radius < most_adaptive_radius ? radius : most_adaptive_radius;
     }
-    pixel.radius() = static_cast<std::uint16_t>(radius);
-
-    const int age = pixel.age();
-    if (!verdict.foreground)
-        pixel.age() = static_cast<std::uint8_t>(age > 2 ? age - 2 : 0);
-    else if (age < adaptive_frame_ages || (step.tick && age < 255))
-        pixel.age() = static_cast<std::uint8_t>(age + 1);
-}
-
-/// Replaces samples of a pixel, depending on its random bits and the choices of its block:
-/// - by the pixel itself, if it is background, or has been foreground for longer than objects are kept;
-/// - by a neighbour that was background (Barnich and Van Droogenbroeck, ViBe, IEEE TIP 20, 2011);
-/// - by the pixel itself, if it has been foreground for about a second and continues a neighbour that was background:
-///   an object that leaves uncovers a background without an edge, a "ghost", while one that stops keeps its edge.
-FRAMEWIRE_HOST_DEVICE inline void learn_adaptive(const AdaptiveTerms& terms, const AdaptiveStep& step,
-                                                 const AdaptivePicture& picture, const AdaptiveMasks& masks, int x,
-                                                 int y, const AdaptiveChoice& choice, std::uint32_t random,
-                                                 bool foreground, const AdaptivePixel& pixel,
-                                                 const AdaptiveFeatures& now) {
-    const bool retires =
-        adaptive_event(random, step.retire) && (step.young || (terms.keep_age > 0 && pixel.age() > terms.keep_age));
-    if (foreground ? retires : adaptive_event(random, step.learn)) pixel.learn(choice.learn_slot, now);
-
-    const auto inside_x = [&](int at) { return at < 0 ? 0 : at < picture.width ? at : picture.width - 1; };
-    const auto inside_y = [&](int at) { return at < 0 ? 0 : at < picture.height ? at : picture.height - 1; };
-    if (adaptive_event(random, step.spread)) {
-        const int from_x = inside_x(x + choice.spread_dx), from_y = inside_y(y + choice.spread_dy);
-        if (!masks.bit(masks.foreground, from_x, from_y))
-            pixel.learn(choice.spread_slot, picture.features(from_x, from_y));
-    }
-    if (foreground && pixel.age() > adaptive_ghost_age && adaptive_event(random, adaptive_ghost_mask)) {
-        const int from_x = inside_x(x + choice.ghost_dx), from_y = inside_y(y + choice.ghost_dy);
-        if (masks.bit(masks.foreground, from_x, from_y) || masks.bit(masks.clean, from_x, from_y)) return;
-        const auto difference = [](int a, int b) { return a < b ? b - a : a - b; };
-        const auto there = picture.at(from_x, from_y);
-        const int colour = difference(now.y, picture.luma[there]) +
-                           (picture.u ? difference(now.u, picture.u[there]) + difference(now.v, picture.v[there]) : 0);
-        if (colour > most_ghost_difference) return;
-        for (const int slot : choice.ghost_slots) pixel.learn(slot, now);
-    }
-}
-
-/// Classifies a pixel and updates its model. Returns true if it is foreground.
-FRAMEWIRE_HOST_DEVICE inline bool update_adaptive(const AdaptiveTerms& terms, const AdaptiveStep& step,
-                                                  const AdaptivePicture& picture, const AdaptiveMasks& masks, int x,
-                                                  int y, const AdaptiveChoice& choice, const AdaptivePixel& pixel) {
-    if (step.frame == 0) begin_adaptive(pixel, picture, x, y);
-    const auto now = picture.features(x, y);
-    const auto verdict = compare_adaptive(terms, pixel, now);
-    adapt(pixel, step, verdict, masks.bit(masks.foreground, x, y), masks.bit(masks.clean, x, y),
-          masks.bit(masks.near, x, y));
-    const auto number =
-        static_cast<std::uint32_t>(y) * static_cast<std::uint32_t>(picture.width) + static_cast<std::uint32_t>(x);
-    learn_adaptive(terms, step, picture, masks, x, y, choice, adaptive_random(number, step.frame + 1),
-                   verdict.foreground, pixel, now);
-    return verdict.foreground;
+#ifdef __CUDA_ARCH__
+    // The half keeps the quotient, which is approximate, on the right side of the next whole number.
+    radius -= static_cast<int>(__fdividef(256.5f, static_cast<float>(flicker)));
+#else
+    radius -= 256 / flicker;
+#endif
+    return radius > adaptive_radius_unit ? radius : adaptive_radius_unit;
 }
 
 /// Background subtraction that adapts to each pixel. A pixel has 8 samples of its colour and texture, and is background
 /// if two of them match. How far a sample may differ, the pixel's radius, follows the pixel's own behaviour: it grows
 /// where the background moves or flickers, such as leaves and water, and shrinks where it is calm. Samples are
 /// replaced at random, so that old and new views of the background coexist. The method is that of ViBe and SuBSENSE
-/// with integer arithmetic; adapt() and learn_adaptive() say what differs.
+/// with integer arithmetic; the reference, update_adaptive(), says what differs.
 ///
 /// The plan owns the model, 46 bytes per pixel (gray: 30), in device memory on CUDA. Random numbers depend on the pixel
 /// and the frame's number only, so masks and models are equal on every backend and instruction set, whether frames
@@ -476,7 +350,6 @@ private:
         dilation_.run(std::as_const(clean_).view<space>(), near_.view<space>());
     }
     AdaptivePicture picture() const;
-    int planes() const;
     AdaptiveMasks masks(const std::uint32_t* foreground) const;
     std::int64_t plane_bytes() const;
 
@@ -485,7 +358,7 @@ private:
     AdaptiveLayout layout_;
     Executor* executor_;
     BackendBuffer model_;
-    BackendBuffer planes_;  // luma, chroma and, on the CPU, texture of the frame in progress
+    BackendBuffer planes_;  // luma, chroma and texture of the frame in progress
     BackendMask foreground_, clean_, near_;
     MaskMedian median_;
     MaskMorphology dilation_;

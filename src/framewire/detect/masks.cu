@@ -256,13 +256,16 @@ constexpr int warp_threads = 32;
 constexpr int threads_per_block = 128;
 constexpr int word_px = 64;
 constexpr int strip_words = warp_threads - 2;
-constexpr int median_band_rows = 8;  // rows per warp; the rows around them only add to the counts, which is cheap
+// Rows per warp. The rows around them only add to the counts, which is cheap; low bands give a GPU enough warps if
+// there are few frames.
+constexpr int most_band_rows = 8;
+constexpr std::int64_t wanted_warps = 1024;
 
 // Arguments of the kernel.
 struct MedianJob {
     DeviceBitMaskView<const std::uint32_t> in;
     DeviceBitMaskView<std::uint32_t> out;
-    int size_px, strips, bands;
+    int size_px, strips, bands, band_rows;
 };
 
 // Returns the pixels of a word of a row; edge pixels are replicated beyond the image.
@@ -332,8 +335,9 @@ __global__ void __launch_bounds__(threads_per_block) median_kernel(__grid_consta
         return median_word(job.in.row(frame, min(max(y, 0), shape.height - 1)), word, shape.width);
     };
 
-    const int y_begin = band * median_band_rows, y_end = min(y_begin + median_band_rows, shape.height);
+    const int y_begin = band * job.band_rows, y_end = min(y_begin + job.band_rows, shape.height);
     Word counts[column_digits] = {};
+#pragma unroll 4
     for (int y = y_begin - radius; y < y_begin + radius; ++y) {
         Word carry = read(y);
 #pragma unroll
@@ -390,11 +394,15 @@ void MaskMedian::run(DeviceBitMaskView<const std::uint32_t> in, DeviceBitMaskVie
     using namespace mask_median_kernels;
     validate(in, shape_, "the input of the mask median");
     validate(out, shape_, "the output of the mask median");
+    const int strips = cuda::parts(in.row_words() / 2, strip_words);
+    const auto rows = std::int64_t{strips} * in.shape().frames * shape_.height;
+    const auto band_rows = std::clamp<std::int64_t>(rows / wanted_warps, 1, most_band_rows);
     const MedianJob job{.in = in,
                         .out = out,
                         .size_px = size_px_,
-                        .strips = cuda::parts(in.row_words() / 2, strip_words),
-                        .bands = cuda::parts(shape_.height, median_band_rows)};
+                        .strips = strips,
+                        .bands = cuda::parts(shape_.height, static_cast<int>(band_rows)),
+                        .band_rows = static_cast<int>(band_rows)};
     constexpr int most_digits = std::bit_width(std::uint32_t{most_mask_median_px});
     launch_median<most_digits>(job, size_px_, executor_->stream());
 }
