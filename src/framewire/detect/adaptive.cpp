@@ -165,6 +165,7 @@ HWY_INLINE void adapt(const AdaptiveLayout& layout, std::uint8_t* block, int fir
 
     auto* ages = block + layout.age() + first;
     const auto age = hn::Load(d, ages);
+    const auto stopped = in_object & bits_of(d, hn::Not(at_most(age, set(adaptive_frame_ages)))) << first;
     const auto growth = step.tick ? set(1) : hn::IfThenElseZero(at_most(age, set(adaptive_frame_ages - 1)), set(1));
     hn::Store(hn::IfThenElse(foreground, hn::SaturatedAdd(age, growth), hn::SaturatedSub(age, set(2))), d, ages);
 
@@ -180,6 +181,7 @@ HWY_INLINE void adapt(const AdaptiveLayout& layout, std::uint8_t* block, int fir
         if (!step.young) {
             moved = hn::IfThenElse(lanes_of(Shorts(), near_object, at), hn::ShiftRight<7>(dithered(7)), moved);
             moved = hn::IfThenElse(lanes_of(Shorts(), in_object, at), hn::ShiftRight<9>(dithered(9)), moved);
+            moved = hn::IfThenElse(lanes_of(Shorts(), stopped, at), hn::Min(moved, hn::Zero(Shorts())), moved);
         }
         const auto distance = hn::BitCast(Words(), hn::Add(mean, moved));
         hn::Store(distance, Words(), distances);

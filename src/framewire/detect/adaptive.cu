@@ -266,8 +266,8 @@ __device__ State adapted(const State& state, const AdaptiveStep& step, Bytes for
         const auto half = [&](uint2 of) {
             return static_cast<int>((pixel < 2 ? of.x : of.y) >> pixel % 2 * 16 & 0xFFFF);
         };
-        const int distance = next_adaptive_distance(step, half(state.distance), byte(nearest), byte(in_object) != 0,
-                                                    byte(near_object) != 0);
+        const int distance = next_adaptive_distance(step, half(state.distance), byte(nearest), byte(state.age),
+                                                    byte(in_object) != 0, byte(near_object) != 0);
         distances[pixel] = static_cast<std::uint32_t>(distance);
         radii[pixel] =
             static_cast<std::uint32_t>(next_adaptive_radius(half(state.radius), distance, byte(next.flicker)));

@@ -280,12 +280,15 @@ FRAMEWIRE_HOST_DEVICE inline void begin_adaptive(const AdaptivePixel& pixel, con
 }
 
 /// Returns the mean distance from the nearest sample after a frame, in 1/128 (after St-Charles, Bilodeau and Bergevin,
-/// SuBSENSE, IEEE TIP 24, 2015). Near objects it hardly changes, since there it measures the objects.
-FRAMEWIRE_HOST_DEVICE inline int next_adaptive_distance(const AdaptiveStep& step, int mean, int nearest, bool in_object,
-                                                        bool near_object) {
+/// SuBSENSE, IEEE TIP 24, 2015), given the pixel's age before it. Near objects it hardly changes, since there it
+/// measures the objects; an object that has stopped must not raise it until it matches.
+FRAMEWIRE_HOST_DEVICE inline int next_adaptive_distance(const AdaptiveStep& step, int mean, int nearest, int age,
+                                                        bool in_object, bool near_object) {
     const int shift = step.young ? 6 : in_object ? 9 : near_object ? 7 : 6;
     const int change = (nearest << 7) - mean + static_cast<int>(step.dither & ((1u << shift) - 1));
-    return mean + ((change < 32767 ? change : 32767) >> shift);
+    const int moved = (change < 32767 ? change : 32767) >> shift;
+    const bool stopped = !step.young && in_object && age > adaptive_frame_ages;
+    return stopped && moved > 0 ? mean : mean + moved;
 }
 
 /// Returns the radius of a pixel after a frame, given the new mean distance and flicker: a pixel that differs from its

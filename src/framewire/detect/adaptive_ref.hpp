@@ -48,7 +48,8 @@ inline AdaptiveVerdict compare_adaptive(const AdaptiveTerms& terms, const Adapti
 /// Updates the state of a pixel other than its samples.
 inline void adapt(const AdaptivePixel& pixel, const AdaptiveStep& step, AdaptiveVerdict verdict, bool was_foreground,
                   bool in_object, bool near_object) {
-    const int distance = next_adaptive_distance(step, pixel.distance(), verdict.distance, in_object, near_object);
+    const int distance =
+        next_adaptive_distance(step, pixel.distance(), verdict.distance, pixel.age(), in_object, near_object);
     pixel.distance() = static_cast<std::uint16_t>(distance);
 
     int flicker = pixel.flicker();

@@ -193,6 +193,37 @@ TEST_P(Find, ClipsContainTheSecondsAround) {
     EXPECT_NEAR(static_cast<double>(count) / rate, range.end_seconds - range.begin_seconds + 1.5, 0.21);
 }
 
+// An object that stops is found for as long as an adaptive background keeps it, in seconds at the recording's rate,
+// also if only the parts of a recording that change are searched.
+TEST_P(Find, FollowsAnObjectThatStopsForAsLongAsItIsKept) {
+    if (GetParam() == Backend::cuda) GTEST_SKIP() << "changes are read on the CPU";
+    constexpr double comes = 12, stops = 14, length = 85;
+    // It moves from column 20 to column 100.
+    const std::vector<Event> object{{comes, stops - comes, 20, 40, 30, 40, 230}, {stops, length, 100, 40, 30, 0, 230}};
+    const auto path = folder_ / "stopping.fwd";
+    const Shape shape{1, scene_height, scene_width, 3};
+    const auto sink = open_sink(path + ":mode=exact", shape, {rate, 1}, {.encoder_threads = 1});
+    HostImage image(shape);
+    std::mt19937 random(5);
+    for (int frame = 0; frame < static_cast<int>(length * rate); ++frame) {
+        draw(image.view(), frame / double{rate}, object, random);
+        sink->write(image.view(), {frame, frame / double{rate}});
+    }
+    sink->finish();
+    for (const double keep : {5.0, 63.0}) {
+        SCOPED_TRACE(keep);
+        auto all = options(path), every = decoding(path);
+        for (auto* each : {&all, &every})
+            each->detector.parameters.background = AdaptiveParameters{.keep_seconds = keep};
+        FindJob find(all), decode(every);
+        const auto &found = find.run(), &expected = decode.run();
+        EXPECT_TRUE(found.from_changes);
+        ASSERT_EQ(expected.ranges.size(), 1u);
+        EXPECT_NEAR(expected.ranges[0].end_seconds, stops + keep, 3);
+        expect_same(found.ranges, expected.ranges);
+    }
+}
+
 // Other sources are decoded on the chosen backend.
 TEST_P(Find, SearchesOtherSourcesWithTheDetector) {
     FindOptions all{.job = job(), .input = {.source = camera()}};
