@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Scores `framewire detect --track` on synthetic rooms with known objects, and prints a Markdown table.
 
-    bench/tracking.py build/dev/framewire [--seeds 1,2,3] [--objects 3,8] [--noise 4,8] [--frames 900] [--track VALUES]
+    bench/tracking.py build/dev/framewire [--seeds 1,2,3] [--objects 3,8] [--noise 4,8] [--frames 900]
+                      [--background MODEL] [--track VALUES]
 
 A track matches a true box if their intersection over union is at least one half. Truths of fewer than 100 pixels are
 neither required nor wrong. An object that has left the picture and returns is a new object, since nothing in the picture
@@ -189,6 +190,7 @@ def main():
     parser.add_argument("--objects", type=numbers, default=[3, 8])
     parser.add_argument("--noise", type=numbers, default=[4, 8])
     parser.add_argument("--frames", type=int, default=900)
+    parser.add_argument("--background", default="mixture")
     parser.add_argument("--track", default="", help="parameters of --track")
     options = parser.parse_args()
     print("| objects | noise | balloon | recall | precision | identity changes | per match | MOTA | HOTA |")
@@ -202,7 +204,8 @@ def main():
                     source = f"synth:size=640x360:objects={objects}:noise={noise}:seed={seed}"
                     track = f"--track={options.track}" if options.track else "--track"
                     subprocess.run([options.program, "detect", "-i", f"{source}:frames={options.frames}:truth={truth}",
-                                    "-o", str(records), track], check=True, stderr=subprocess.DEVNULL)
+                                    "-o", str(records), "--background", options.background, track],
+                                   check=True, stderr=subprocess.DEVNULL)
                     true, tracks = read_truth(truth), read_tracks(records)
                     for balloons, total in sums.items():
                         total.add(score(true, tracks, balloons))

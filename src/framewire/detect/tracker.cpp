@@ -16,7 +16,9 @@
 //     predict    a Kalman filter per track gives its box in this frame (SORT, Bewley et al. 2016)
 //     assign     optimal assignment of blobs to tracks: by overlap, then by distance to tracks that were out of sight.
 //                Unconfirmed tracks get only what is left over or fits them better (ByteTrack, Zhang et al. 2022)
-//     adopt      a blob left over that lies within an assigned track's box is another part of the same object
+//     adopt      a blob left over that lies within an assigned track's box begins a part of that track. Parts are
+//     tracks
+//                without a number: a part that moves away from its whole is another object, and gets one
 //     share      a track left over whose box lies within an assigned blob shares it: the objects overlap in the picture
 //     correct    the filters learn from the blobs. A track that was out of sight restarts with the even motion from its
 //                last box to the new one (observation-centric re-update, OC-SORT, Cao et al. 2023)
@@ -26,8 +28,6 @@
 
 namespace framewire {
 namespace {
-
-constexpr int most_tracks = 2 * max_tracked_objects;
 
 // Constants of the method. Lengths are in sizes, the square root of a box's area. Chosen on synthetic rooms with the
 // seeds 101 to 104; the benchmark reports other seeds.
@@ -45,9 +45,10 @@ constexpr double most_ratio = 3;         // ratio of areas at which a track is f
 constexpr double side_tolerance = 0.2;   // sizes; a side further from its prediction does not fit
 constexpr double grow_s = 0.5, shrink_s = 0.3;  // time after which a side outside or inside the prediction is believed
 constexpr double grow_age_s = 3;        // younger tracks believe it at once: many objects enter the picture in parts
-constexpr double adopt_share = 0.8;     // share of a blob within the box that adopts it
-constexpr double adopt_margin = 0.2;    // by which that box is larger on each side, as a share of its width or height
+constexpr double adopt_share = 0.5;     // share of a blob within the box that adopts it
+constexpr double adopt_margin = 0.4;    // by which that box is larger on each side, as a share of its width or height
 constexpr double adopt_age_s = 0.5;     // younger tracks grow by the blobs that they adopt
+constexpr double part_drift = 0.35;     // sizes of the whole by which a part may drift from it; legs swing by a quarter
 constexpr double shared_share = 0.7;    // share of a track's box within a blob that it shares
 constexpr double part_s = 0.2;          // a track that does not move relative to the owner of its blob is a part of it
 constexpr double part_shift = 0.2;      // sizes of the owner; the least movement
@@ -241,8 +242,9 @@ struct Blob {
     Box box{};
     int object = 0;  // index in the frame's components
     int area = 0;
-    int track = -1;   // slot of the track that it was assigned to, or that adopted it
-    int sharing = 0;  // number of tracks that it was assigned to or that share it; 0 if it was adopted
+    int track = -1;          // slot of the track that it was assigned to
+    int sharing = 0;         // number of tracks that it was assigned to or that share it
+    std::int64_t whole = 0;  // serial of the track that adopts it, if it was assigned to none
 };
 
 // A track with its filters.
@@ -255,13 +257,17 @@ struct Tracked {
     double first_s = 0, last_s = 0;
     double alone_s = 0;  // last time that it had a blob of its own
     int blob = -1;       // in this frame
-    Box parts{};         // around the blob and those that the track has adopted
+    Box parts{};         // around the blob and those of its parts
+    // Serial of the track that this one is a part of, and how far they have moved apart since it was adopted.
+    std::int64_t whole = 0;
+    double drift_x = 0, drift_y = 0;
     // Since when it has not moved relative to the owner of the blob that it shares, and its position relative to it.
     std::int64_t owner = 0;
     double still_s = 0, still_x = 0, still_y = 0;
     bool is_part = false;
 
     bool confirmed() const { return id > 0; }
+    bool is_adopted() const { return whole > 0; }
     double size() const { return std::sqrt(std::max(1.0, x.length.value * y.length.value)); }
     Box box() const { return {x.from(), y.from(), x.to(), y.to()}; }
 };
@@ -286,7 +292,10 @@ struct Tracker::State {
     template <class IsWanted, class Score>
     void assign(const IsWanted& is_wanted, const Score& score);
     void assign_all();
+    void follow_parts();
+    bool is_apart(Tracked& part, const Tracked& whole) const;
     void adopt();
+    void add_part(Tracked& whole, const Box& blob) const;
     void share();
     void correct();
     void correct_alone(Tracked& track);
@@ -300,6 +309,10 @@ struct Tracker::State {
     double age_s(const Tracked& track) const { return time_s - track.first_s; }
     double unseen_s(const Tracked& track) const { return time_s - track.last_s; }
     bool is_recent(const Tracked& track) const { return unseen_s(track) <= recent_s + step_s; }
+    Tracked* find(std::int64_t serial) {
+        const auto found = std::ranges::find(tracks, serial, &Tracked::serial);
+        return found == tracks.end() ? nullptr : &*found;
+    }
 
     TrackerParameters parameters;
     Box frame;
@@ -384,11 +397,13 @@ void Tracker::State::assign(const IsWanted& is_wanted, const Score& score) {
 }
 
 void Tracker::State::assign_all() {
-    assign([&](const Tracked& track) { return !track.confirmed() || is_recent(track); },
-           [&](const Tracked& track, const Blob& blob) {
-               const double value = overlap(track.predicted, blob.box);
-               return value < least_overlap ? 0 : track.confirmed() ? value + confirmed_bonus : value;
-           });
+    const auto fit = [](const Tracked& track, const Blob& blob) {
+        const double value = overlap(track.predicted, blob.box);
+        return value < least_overlap ? 0 : track.confirmed() ? value + confirmed_bonus : value;
+    };
+    assign([&](const Tracked& track) { return !track.is_adopted() && (!track.confirmed() || is_recent(track)); }, fit);
+    // Parts get what their wholes leave over, so that a whole whose own blob vanishes continues with that of a part.
+    assign([](const Tracked& track) { return track.is_adopted(); }, fit);
     assign([&](const Tracked& track) { return track.confirmed(); },
            [&](const Tracked& track, const Blob& blob) {
                const double ratio = track.x.length.value * track.y.length.value / blob.box.area();
@@ -399,22 +414,49 @@ void Tracker::State::assign_all() {
            });
 }
 
+void Tracker::State::follow_parts() {
+    for (auto& part : tracks) {
+        if (!part.is_adopted()) continue;
+        auto* const whole = find(part.whole);
+        if (!whole)
+            part.whole = 0;
+        else if (part.blob >= 0 && is_apart(part, *whole))
+            part.whole = 0;
+        else if (part.blob >= 0 && whole->blob >= 0)
+            add_part(*whole, blobs[at(part.blob)].box);
+    }
+}
+
+// Velocities are those of the filters, which do not jump when a box grows or shrinks as positions do.
+bool Tracker::State::is_apart(Tracked& part, const Tracked& whole) const {
+    part.drift_x += (part.x.centre.velocity - whole.x.centre.velocity) * step_s;
+    part.drift_y += (part.y.centre.velocity - whole.y.centre.velocity) * step_s;
+    return distance(part.drift_x, part.drift_y) > part_drift * whole.size() ||
+           share_within(blobs[at(part.blob)].box, whole.predicted.grown(adopt_margin)) < adopt_share;
+}
+
 void Tracker::State::adopt() {
     for (auto& blob : blobs) {
         if (blob.track >= 0) continue;
         double best = adopt_share;
-        for (int slot = 0; slot < std::ssize(tracks); ++slot) {
-            const auto& track = tracks[at(slot)];
-            const double share = track.blob < 0 ? 0 : share_within(blob.box, track.predicted.grown(adopt_margin));
-            if (share < best || (share == best && blob.track >= 0)) continue;
+        Tracked* whole = nullptr;
+        for (auto& track : tracks) {
+            if (track.blob < 0 || track.is_adopted()) continue;
+            const double share = share_within(blob.box, track.predicted.grown(adopt_margin));
+            if (share < best || (share == best && whole)) continue;
             best = share;
-            blob.track = slot;
+            whole = &track;
         }
-        if (blob.track < 0) continue;
-        // An older track does not grow by what it adopts; otherwise it would swallow its neighbours one by one.
-        auto& track = tracks[at(blob.track)];
-        track.parts = around(track.parts, age_s(track) < adopt_age_s ? blob.box : common(blob.box, track.predicted));
+        if (!whole) continue;
+        blob.whole = whole->serial;
+        add_part(*whole, blob.box);
     }
+}
+
+// An older track does not grow by its parts; otherwise it would swallow its neighbours one by one.
+void Tracker::State::add_part(Tracked& whole, const Box& blob) const {
+    const Box part = age_s(whole) < adopt_age_s ? blob : common(blob, whole.predicted);
+    if (part.width() > 0 && part.height() > 0) whole.parts = around(whole.parts, part);
 }
 
 void Tracker::State::share() {
@@ -547,6 +589,11 @@ void Tracker::State::begin() {
         track.predicted = track.shown = blob.box;
         track.first_s = track.last_s = track.alone_s = time_s;
         track.blob = index;
+        if (const auto* const whole = blob.whole ? find(blob.whole) : nullptr) {
+            track.whole = whole->serial;
+            track.x.centre.velocity = whole->x.centre.velocity;
+            track.y.centre.velocity = whole->y.centre.velocity;
+        }
         tracks.push_back(track);
     }
 }
@@ -555,7 +602,8 @@ void Tracker::State::begin() {
 void Tracker::State::confirm() {
     constexpr double rounding_s = 1e-9;
     for (auto& track : tracks)
-        if (!track.confirmed() && track.blob >= 0 && age_s(track) >= parameters.confirm_s - rounding_s)
+        if (!track.confirmed() && !track.is_adopted() && track.blob >= 0 &&
+            age_s(track) >= parameters.confirm_s - rounding_s)
             track.id = ++last_id;
     std::sort(tracks.begin(), tracks.end(), [](const Tracked& a, const Tracked& b) {
         if (a.confirmed() != b.confirmed()) return a.confirmed();
@@ -592,6 +640,7 @@ std::span<const Track> Tracker::update(std::span<const Component> objects, doubl
     state.select(objects);
     state.predict();
     state.assign_all();
+    state.follow_parts();
     state.adopt();
     state.share();
     state.correct();

@@ -45,11 +45,14 @@ TrackerParameters parse_tracker(std::string_view text);
 /// Maximum number of components of a frame that a Tracker considers: the largest ones. The assignment takes cubic time.
 inline constexpr int max_tracked_objects = 256;
 
+/// Maximum number of tracks at a time, and so of those that Tracker::update() returns.
+inline constexpr int most_tracks = 2 * max_tracked_objects;
+
 /// Gives the components of successive frames an identity: a Kalman filter per object and optimal assignment (SORT,
 /// Bewley et al. 2016), with a second chance for weak candidates (ByteTrack, Zhang et al. 2022) and a re-update after
-/// an occlusion (OC-SORT, Cao et al. 2023). Parts of one object are joined. Objects whose blobs merge share a
-/// component, and each keeps its own predicted box until they part. Results are equal on every machine. Allocates only
-/// when constructed.
+/// an occlusion (OC-SORT, Cao et al. 2023). Parts of one object are joined until they move apart. Objects whose blobs
+/// merge share a component, and each keeps its own predicted box until they part. Results are equal on every machine.
+/// Allocates only when constructed.
 class Tracker {
 public:
     /// Allocates everything that update() needs. `width` and `height` are those of the frames, in pixels. Throws

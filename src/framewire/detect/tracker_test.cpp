@@ -223,6 +223,42 @@ TEST(Tracker, JoinsThePartsOfAnObject) {
     for (std::size_t i = 6; i < all.size(); ++i) EXPECT_NEAR(all[i][0].height, 140, 3) << "frame " << i;
 }
 
+// The lower part swings, as legs do.
+TEST(Tracker, KeepsPartsTogetherThatSwing) {
+    std::vector<Frame> frames;
+    for (int i = 0; i < 120; ++i) {
+        const double x = 80 + 3 * i, swing = 10 * std::sin(i / 4.0);
+        if (i < 20)
+            frames.push_back({rectangle(x, 100, 50, 140)});
+        else
+            frames.push_back({rectangle(x, 100, 50, 60), rectangle(x + 5 + swing, 168, 40, 72)});
+    }
+    const auto all = tracks_of(frames);
+    EXPECT_EQ(ids_of(all), std::set<std::int64_t>{1});
+    for (std::size_t i = 6; i < all.size(); ++i) EXPECT_NEAR(all[i][0].height, 140, 3) << "frame " << i;
+}
+
+// A ball enters in front of a person, so that both are one blob at first, and overtakes.
+TEST(Tracker, GivesAnIdentityToAnObjectThatLeavesAnothersBox) {
+    std::vector<Frame> frames;
+    for (int i = 0; i < 100; ++i) {
+        const auto person = rectangle(100 + i, 100, 60, 170), ball = rectangle(110 + 3 * i, 220, 30, 30);
+        const int right = std::max(person.x + person.width, ball.x + ball.width);
+        if (ball.x <= person.x + person.width)
+            frames.push_back({rectangle(person.x, 100, right - person.x, 170)});
+        else
+            frames.push_back({person, ball});
+    }
+    const auto all = tracks_of(frames);
+    EXPECT_EQ(ids_of(all), (std::set<std::int64_t>{1, 2}));
+    for (std::size_t i = 64; i < all.size(); ++i) {  // 1.2 s after they part
+        ASSERT_EQ(all[i].size(), 2u) << "frame " << i;
+        EXPECT_NEAR(all[i][0].x, 100 + static_cast<double>(i), 2) << "frame " << i;
+        EXPECT_NEAR(all[i][0].width, 60, 2) << "frame " << i;
+        EXPECT_NEAR(all[i][1].x, 110 + 3.0 * static_cast<double>(i), 2) << "frame " << i;
+    }
+}
+
 TEST(Tracker, IgnoresABlobThatCoversMoreThanTheObject) {
     std::vector<Frame> frames;
     for (int i = 0; i < 150; ++i) {
