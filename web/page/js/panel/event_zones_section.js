@@ -3,7 +3,7 @@ import { announce } from "../parts/announce.js";
 import { icon } from "../parts/icons.js";
 import { api } from "../server/api.js";
 import { ControlRequests } from "../server/control_requests.js";
-import { ZoneEventFeed } from "../server/zone_events.js";
+import { EventFeed } from "../server/event_feed.js";
 import { EventZoneLayer } from "./event_zone_layer.js";
 import { RefusalLine, section } from "./section.js";
 
@@ -53,7 +53,7 @@ export class EventZonesSection {
             make("h3", {}, "Latest events"),
             this.happened,
         );
-        this.feed = new ZoneEventFeed(picture.camera.name, (event) => this.tell(event));
+        this.feed = new EventFeed(picture.camera.name, "zone", (event) => this.tell(event));
         this.element.addEventListener("toggle", () => this.edit(this.element.open));
         this.drawing(false);
     }

@@ -7,6 +7,7 @@ export const ZONE_KINDS = ["privacy", "mosaic", "detect"];
 export class Overlay {
     constructor() {
         this.boxes = makeSvg("g", { class: "boxes" });
+        this.tracks = makeSvg("g", { class: "tracks" });
         this.zones = makeSvg("g", { class: "zones" });
         this.eventZones = makeSvg("g", { class: "event-zones" });
         this.element = makeSvg(
@@ -15,6 +16,7 @@ export class Overlay {
             this.zones,
             this.eventZones,
             this.boxes,
+            this.tracks,
         );
         this.size = [1, 1];
         this.setSize(1, 1);
@@ -34,6 +36,21 @@ export class Overlay {
         while (this.boxes.childElementCount > objects.length) this.boxes.lastChild.remove();
         while (this.boxes.childElementCount < objects.length) this.boxes.append(makeSvg("rect", { rx: 2 }));
         objects.forEach((object, index) => place(this.boxes.children[index], object));
+    }
+
+    /**
+     * Shows the numbers of tracks at the upper left corners of their boxes, and where the objects were.
+     * @param {{track: number, box: number[], trail: [number, number][]}[]} tracks
+     */
+    showTracks(tracks) {
+        const height = this.size[1] / 24;
+        this.tracks.replaceChildren(
+            ...tracks.flatMap(({ track, box: [x, y], trail }) => [
+                makeSvg("polyline", { class: "trail", points: trail.map((point) => point.join(",")).join(" ") }),
+                // A number that would be above the picture is inside its box.
+                makeSvg("text", { x, y: y < height ? y + height : y - height / 4, "font-size": height }, String(track)),
+            ]),
+        );
     }
 
     /**
@@ -72,6 +89,7 @@ export class Overlay {
     /** Shows or hides the boxes or all zones. */
     show(what, shown) {
         this[what].style.display = shown ? "" : "none";
+        if (what === "boxes") this.tracks.style.display = this.boxes.style.display;
         if (what === "zones") this.eventZones.style.display = this.zones.style.display;
     }
 }

@@ -1,9 +1,11 @@
 import { CameraStream } from "../../stream/camera_stream.js";
 import { make } from "../dom.js";
 import { announce } from "../parts/announce.js";
+import { EventFeed } from "../server/event_feed.js";
 import { addressOf } from "../server/root.js";
 import { token } from "../server/token.js";
 import { Overlay } from "./overlay.js";
+import { TrackHistory } from "./track_history.js";
 
 const WORDS = {
     connecting: "Connecting …",
@@ -47,7 +49,7 @@ export class CameraPicture extends HTMLElement {
             this.fit(detail.width, detail.height);
             this.dispatchEvent(new CustomEvent("hello", { detail }));
         });
-        this.stream.addEventListener("frame", ({ detail }) => this.overlay.showBoxes(detail.objects ?? []));
+        this.stream.addEventListener("frame", ({ detail }) => this.showObjects(detail));
 
         // A busy page receives several entries at once; the last one is current.
         this.watched = new IntersectionObserver((entries) => {
@@ -60,6 +62,20 @@ export class CameraPicture extends HTMLElement {
         this.learn(camera);
         this.explain();
         return this;
+    }
+
+    /** Shows the numbers and trails of tracked objects from now on. Requires a camera that detects objects. */
+    followTracks() {
+        this.history = new TrackHistory();
+        this.trackFeed = new EventFeed(this.camera.name, "objects", (event) => this.history.add(event));
+        this.trackFeed.open();
+    }
+
+    /** Shows the objects of a frame: those of its event if there are tracks, otherwise those of the stream. */
+    showObjects({ frame, objects = [] }) {
+        const seen = objects.length ? this.history?.at(frame) : null;
+        this.overlay.showBoxes(seen?.boxes ?? objects);
+        this.overlay.showTracks(seen?.tracks ?? []);
     }
 
     /** Applies the camera's settings. @param {any} camera */
@@ -82,6 +98,7 @@ export class CameraPicture extends HTMLElement {
     close() {
         this.watched.disconnect();
         document.removeEventListener("visibilitychange", this.onHidden);
+        this.trackFeed?.close();
         this.stream.close();
     }
 

@@ -3,11 +3,12 @@ import { token } from "./token.js";
 
 const AGAIN_MS = 3000;
 
-/** Receives the events in the zones of a camera while it is open, and connects again if the connection is lost. */
-export class ZoneEventFeed {
-    /** @param {string} camera @param {(event: any) => void} tell */
-    constructor(camera, tell) {
+/** Receives the events of one type of a camera while it is open, and connects again if the connection is lost. */
+export class EventFeed {
+    /** @param {string} camera @param {"objects" | "motion" | "zone"} type @param {(event: any) => void} tell */
+    constructor(camera, type, tell) {
         this.camera = camera;
+        this.type = type;
         this.tell = tell;
         /** @type {WebSocket | null} */
         this.socket = null;
@@ -25,7 +26,7 @@ export class ZoneEventFeed {
         socket.addEventListener("open", () => socket.send(JSON.stringify({ token: token() })));
         socket.addEventListener("message", ({ data }) => {
             const event = JSON.parse(data);
-            if (event.type === "zone") this.tell(event);
+            if (event.type === this.type) this.tell(event);
         });
         socket.addEventListener("close", () => {
             if (this.socket === socket) this.timer = setTimeout(() => this.open(), AGAIN_MS);

@@ -15,6 +15,7 @@ export class CameraView {
         this.name = name;
         const camera = cameras.named(name);
         this.picture = openPicture(camera);
+        if (camera.detects) this.picture.followTracks();
         this.toolbar = new Toolbar(this.picture, cameras, server);
         this.figures = new Figures(
             this.picture,
