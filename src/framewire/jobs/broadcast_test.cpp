@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <future>
+#include <map>
 #include <span>
 #include <stdexcept>
 #include <stop_token>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace framewire::jobs {
@@ -392,6 +396,86 @@ TEST_P(Broadcast, MapsBoxesThroughTheFilters) {
     });
     broadcast.run();
     EXPECT_GT(viewer.get(), 0u);
+}
+
+// Keeps the tracks of all frames, where viewers see them.
+class SeenTracks final : public service::SeenObjects {
+public:
+    void seen(const service::SeenFrame& frame) noexcept override {
+        all[frame.time.index].assign(frame.tracks.begin(), frame.tracks.end());
+    }
+    std::map<std::int64_t, std::vector<Track>> all;
+};
+
+// Objects are tracked in the captured frames, so filters change where viewers see a track, and nothing else.
+TEST_P(Broadcast, MapsTracksThroughTheFilters) {
+    const auto tracks_with = [&](const char* filters) {
+        SeenTracks seen;
+        auto filtered = options("synth:size=128x96:fps=30:frames=90:noise=3:objects=4:seed=7");
+        filtered.input.filters = filters;
+        filtered.detector = DetectorOptions{
+            .parameters = {.background = FirstFrame{}, .min_area = 20}, .region = {}, .tracker = TrackerParameters{}};
+        filtered.wait_for_viewers = 0;
+        filtered.seen = &seen;
+        BroadcastJob(filtered).run();
+        return seen.all;
+    };
+    const auto captured = tracks_with("");
+    std::size_t listed = 0;
+    for (const auto& [frame, tracks] : captured) listed += tracks.size();
+    ASSERT_GT(listed, 20u);
+
+    const auto expect = [&](const char* filters, auto&& map) {
+        auto expected = captured;
+        for (auto& [frame, tracks] : expected)
+            for (auto& track : tracks) map(track);
+        const auto found = tracks_with(filters);
+        ASSERT_EQ(found.size(), expected.size()) << filters;
+        int cut_off = 0;
+        for (const auto& [frame, tracks] : expected) {
+            const auto& moved = found.at(frame);
+            ASSERT_EQ(moved.size(), tracks.size()) << filters << ", frame " << frame;
+            for (std::size_t i = 0; i < tracks.size(); ++i) {
+                const auto& is = moved[i];
+                auto should = tracks[i];
+                // Objects are rounded to pixels, so one that barely remains may have vanished.
+                if (is.object < 0 && std::min(should.width, should.height) < 1) should.object = -1;
+                EXPECT_EQ(is.id, should.id);
+                EXPECT_EQ(is.object < 0, should.object < 0) << filters << ", frame " << frame << ", track " << is.id;
+                const auto near = [&](double a, double b) {
+                    EXPECT_NEAR(a, b, 1e-9) << filters << ", frame " << frame;
+                };
+                near(is.x, should.x);
+                near(is.y, should.y);
+                near(is.width, should.width);
+                near(is.height, should.height);
+                near(is.velocity_x, should.velocity_x);
+                near(is.velocity_y, should.velocity_y);
+                near(is.age_s, should.age_s);
+                cut_off += should.width * should.height == 0;
+            }
+        }
+        EXPECT_EQ(cut_off > 0, std::string_view(filters).starts_with("crop"));
+    };
+    expect("crop=48:64:32:16", [](Track& track) {
+        const double left = std::clamp(track.x - 32, 0.0, 48.0), top = std::clamp(track.y - 16, 0.0, 64.0);
+        track.width = std::clamp(track.x - 32 + track.width, 0.0, 48.0) - left;
+        track.height = std::clamp(track.y - 16 + track.height, 0.0, 64.0) - top;
+        track.x = left;
+        track.y = top;
+    });
+    // A quarter turn to the right: the left side becomes the upper one.
+    expect("rotate=90", [](Track& track) {
+        const double x = std::clamp(track.x, 0.0, 128.0), y = std::clamp(track.y, 0.0, 96.0);
+        const double right = std::clamp(track.x + track.width, 0.0, 128.0);
+        const double bottom = std::clamp(track.y + track.height, 0.0, 96.0);
+        track.x = 96 - bottom;
+        track.y = x;
+        track.width = bottom - y;
+        track.height = right - x;
+        std::swap(track.velocity_x, track.velocity_y);
+        track.velocity_x = -track.velocity_x;
+    });
 }
 
 // The detector sees frames as captured, also if the filters run on planes and therefore no image is made for them.

@@ -76,6 +76,32 @@ TEST(Event, StaysBelowTheMaximumLength) {
     EXPECT_TRUE(read_event(event->json));
 }
 
+// An object is listed once for each track that shares it, so there are at most as many entries as objects and tracks.
+TEST(Event, StaysBelowTheMaximumLengthWithSharedTracks) {
+    constexpr auto most = std::numeric_limits<std::int32_t>::max();
+    const std::vector<Component> objects(net::max_objects,
+                                         {most, most, most, most, most, 1, std::int64_t{most}, std::int64_t{most}});
+    // The largest picture, the largest age that a browser counts in milliseconds, and a picture's width per frame.
+    constexpr double side = 16384, age_s = 9e12, velocity = -side * 1000;
+    const std::vector<Track> tracks(most_tracks, {.id = std::numeric_limits<std::int64_t>::max(),
+                                                  .x = -side,
+                                                  .y = -side,
+                                                  .width = side,
+                                                  .height = side,
+                                                  .velocity_x = velocity,
+                                                  .velocity_y = velocity,
+                                                  .age_s = age_s,
+                                                  .object = static_cast<int>(net::max_objects) - 1});
+    const auto event =
+        objects_event(std::string(64, 'n'), std::string(90, '9'), moment, {{}, {1, most, most, 3}, objects, tracks});
+    const std::string entry = R"("track":)";
+    std::size_t listed = 0;
+    for (auto at = event->json.find(entry); at != event->json.npos; at = event->json.find(entry, at + 1)) ++listed;
+    EXPECT_EQ(listed, tracks.size());
+    EXPECT_LE(event->json.size(), max_event_bytes);
+    EXPECT_TRUE(read_event(event->json));
+}
+
 TEST(Event, RejectsInvalidJson) {
     const std::string good = R"({"type":"motion","id":"a","camera":"door","state":"ON"})";
     ASSERT_TRUE(read_event(good));
