@@ -77,6 +77,31 @@ TEST(FindRealCommand, FindsThePublishedEventsOfARoad) {
     }
 }
 
+// Sources are arguments or follow -i; a zone takes one value, so that a source can follow it.
+TEST_F(FindCommand, TakesSourcesAsArguments) {
+    const auto named = run_framewire({"find", "-i", recording(), "--json"});
+    ASSERT_EQ(named.code, 0) << named.err;
+    ASSERT_FALSE(lines_of(named.out).empty());
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"find", recording(), "--json"},
+          {"find", "--json", "--zone", "0,0,320,100", "--zone", "0,100,320,80", recording()}}) {
+        const auto result = run_framewire(arguments);
+        EXPECT_EQ(result.code, 0) << result.err;
+        EXPECT_EQ(result.out, named.out);
+    }
+    std::filesystem::copy_file(recording(), folder_ / "second.fwd");
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"find", "--json", recording(), folder_ / "second.fwd"},
+          {"find", recording(), "--json", "-i", folder_ / "second.fwd"}}) {
+        const auto result = run_framewire(arguments);
+        EXPECT_EQ(result.code, 0) << result.err;
+        EXPECT_EQ(lines_of(result.out).size(), 2 * lines_of(named.out).size()) << result.out;
+    }
+    const auto none = run_framewire({"find", "--json"});
+    EXPECT_EQ(none.code, 2);
+    EXPECT_NE(none.err.find("SRC is required"), std::string::npos) << none.err;
+}
+
 TEST_F(FindCommand, PrintsATable) {
     const auto result = run_framewire({"find", "-i", recording()});
     EXPECT_EQ(result.code, 0) << result.err;

@@ -260,6 +260,7 @@ Option& Option::type_name(const std::string& name) { return option_->type_name(n
 Option& Option::shown_default(const std::string& text) { return option_->default_str(text), *this; }
 Option& Option::required(bool wanted) { return option_->required(wanted), *this; }
 Option& Option::expected(int values) { return option_->expected(values), *this; }
+Option& Option::one_at_a_time() { return option_->allow_extra_args(false), *this; }
 Option& Option::optional_value() { return option_->expected(0, 1), *this; }
 Option& Option::one_of(const std::vector<std::string>& values) {
     type_name(fmt::format("{}", fmt::join(values, "|")));

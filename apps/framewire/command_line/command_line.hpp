@@ -29,6 +29,8 @@ public:
     Option& required(bool wanted = true);
     /// Sets the number of values that the option takes.
     Option& expected(int values);
+    /// Lets a repeatable option take one value each time, so that positional arguments can follow it.
+    Option& one_at_a_time();
     /// Makes the value optional: `--name` without a value gives an empty text.
     Option& optional_value();
 

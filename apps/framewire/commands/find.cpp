@@ -32,7 +32,8 @@ namespace {
 // Flags of the subcommand find.
 struct FindFlags {
     CommonOptions common;
-    std::vector<std::string> inputs;
+    std::vector<std::string> sources;  // positional arguments
+    std::vector<std::string> inputs;   // -i, then all sources
     jobs::InputOptions input;
     jobs::DetectorSettings detector;
     MotionRangeRules rules;
@@ -138,6 +139,9 @@ void find_in(FindFlags& flags, const std::string& source, const std::stop_token&
 
 // Searches all sources. A failure of one does not keep the others from being searched.
 void find(FindFlags& flags, const std::stop_token& stop) {
+    flags.inputs.insert(flags.inputs.begin(), flags.sources.begin(), flags.sources.end());
+    if (flags.inputs.empty())
+        fail(ErrorCode::usage, "SRC is required: a recording or a video; see 'framewire find --help'");
     if (!flags.clips.folder.empty()) {
         if (!jobs::is_output_folder(flags.clips.folder))
             fail(ErrorCode::usage, "-o {} is not a folder name; clips need a folder: {}/", flags.clips.folder,
@@ -168,7 +172,8 @@ void find(FindFlags& flags, const std::stop_token& stop) {
 void add_detector(Command& command, FindFlags& flags) {
     auto group = command.group("Moving objects");
     group.option("--zone", flags.detector.zones, "find motion only in this rectangle; may be given several times")
-        .type_name("X,Y,W,H");
+        .type_name("X,Y,W,H")
+        .one_at_a_time();
     group.option("--zone-mask", flags.detector.region_path, "find motion only where this image is not black")
         .type_name("IMAGE");
     add_detector_parameters(group, flags.detector, "--threshold");
@@ -179,8 +184,11 @@ void add_detector(Command& command, FindFlags& flags) {
 void add_find(CommandLine& program, Action& chosen) {
     auto command = program.subcommand("find", "Finds the times when something moves: lists them, and cuts clips");
     const auto flags = std::make_shared<FindFlags>();
-    add_input_options(command, flags->inputs, flags->input,
-                      "; several of these, folders, patterns ('clips/*.fwd') or @LIST");
+    command
+        .option("source", flags->sources,
+                "recording or video to search, like -i; several of these, folders, patterns ('clips/*.fwd') or @LIST")
+        .type_name("SRC");
+    add_input_options(command, flags->inputs, flags->input, "; the same as SRC").required(false);
     const auto output =
         command.option("-o,--output", flags->clips.folder, "cut a clip of each motion range into this folder")
             .type_name("FOLDER/");

@@ -128,10 +128,11 @@ void add_input_options(Command& command, jobs::InputOptions& options) {
     add_medium_options(command, options);
 }
 
-void add_input_options(Command& command, std::vector<std::string>& sources, jobs::InputOptions& options,
-                       const std::string& many) {
-    command.option("-i,--input", sources, source_help() + many).required().type_name("SRC...");
+Option add_input_options(Command& command, std::vector<std::string>& sources, jobs::InputOptions& options,
+                         const std::string& many) {
+    const auto input = command.option("-i,--input", sources, source_help() + many).required().type_name("SRC...");
     add_medium_options(command, options);
+    return input;
 }
 
 }  // namespace framewire::app

@@ -56,8 +56,8 @@ std::string source_help();
 /// Adds `-i`, `-f`, `--start`, `--duration` and `--reconnect`: one source, its filters and its time range.
 void add_input_options(Command& command, jobs::InputOptions& options);
 /// Adds `-i` for several sources, and otherwise the same options. `many` ends the help of `-i`: how many files are
-/// given.
-void add_input_options(
+/// given. Returns `-i`, which is required.
+Option add_input_options(
     Command& command, std::vector<std::string>& sources, jobs::InputOptions& options,
     const std::string& many =
         ". For many files, with -o FOLDER/: several of these, folders, patterns ('clips/*.avi'), @LIST");

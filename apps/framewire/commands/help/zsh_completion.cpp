@@ -121,7 +121,7 @@ std::string zsh_values(const OptionInfo& option, const ProgramInfo& program) {
 // Returns the specifications of an option for _arguments, one per name.
 std::vector<std::string> zsh_specs(const OptionInfo& option, const ProgramInfo& program) {
     const auto values = zsh_values(option, program);
-    if (option.is_argument()) return {shell_quoted("1" + values)};
+    if (option.is_argument()) return {shell_quoted((option.repeatable ? "*" : "1") + values)};
     std::vector<std::string> names, others = option.excludes, specs;
     for (const auto& name : {option.short_name, option.long_name})
         if (!name.empty()) names.push_back(name);
