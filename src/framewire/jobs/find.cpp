@@ -17,6 +17,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <limits>
@@ -150,6 +151,11 @@ private:
         std::vector<Component> objects;
     };
 
+    // A time range to decode, and the times in it when more changes than usual.
+    struct DecodedRange : fwd::ActiveRange {
+        std::vector<fwd::ActiveRange> active{};
+    };
+
     void search() {
         const Progress progress(job_.options().progress, job_.statistics(), reader_.frames());
         const auto activity = fwd::read_activity(reader_, blocks_in_region(),
@@ -169,14 +175,15 @@ private:
 
     // Joins ranges if the second one's background would be learnt during the first one, so that no frame is decoded
     // twice.
-    std::vector<fwd::ActiveRange> joined(const std::vector<fwd::ActiveRange>& ranges) const {
-        std::vector<fwd::ActiveRange> all;
+    std::vector<DecodedRange> joined(const std::vector<fwd::ActiveRange>& ranges) const {
+        std::vector<DecodedRange> all;
         for (const auto& range : ranges) {
             if (all.empty() || range.begin_seconds - warm_up_seconds() > all.back().end_seconds) {
-                all.push_back(range);
+                all.push_back({range, {range}});
                 continue;
             }
             auto& last = all.back();
+            last.active.push_back(range);
             const int right = std::max(last.box.x + last.box.width, range.box.x + range.box.width);
             const int bottom = std::max(last.box.y + last.box.height, range.box.y + range.box.height);
             last.box.x = std::min(last.box.x, range.box.x);
@@ -206,7 +213,7 @@ private:
     }
 
     // Runs the detector in all ranges, on several threads with a decoder each.
-    std::vector<std::vector<Seen>> look_at(const std::vector<fwd::ActiveRange>& ranges) {
+    std::vector<std::vector<Seen>> look_at(const std::vector<DecodedRange>& ranges) {
         std::vector<std::vector<Seen>> seen(ranges.size());
         std::atomic<std::size_t> next = 0;
         FirstFailure failure;
@@ -244,7 +251,7 @@ private:
 
     // Runs the detector in one range, on the part of the picture that changes there. After the range it continues
     // until nothing moves any more, because an object that stops is still seen for a while.
-    std::vector<Seen> look_at(const fwd::ActiveRange& range, fwd::PictureReader& pictures) {
+    std::vector<Seen> look_at(const DecodedRange& range, fwd::PictureReader& pictures) {
         std::vector<Seen> seen;
         const auto part = part_for(range);
         Executor executor(BackendChoice::cpu, 1);
@@ -263,17 +270,27 @@ private:
             detector.run(part_of(pictures.picture(), part), lists);
         if (!pictures.seek(std::max(0.0, range.begin_seconds - warm_up_seconds()))) return seen;
         double last_seen = range.end_seconds;
+        HostImage before({1, part.height, part.width, shape_.channels});
+        std::size_t begun = 0;  // active ranges up to this frame
         std::int64_t decoded = 0;
         while (!job_.stopped() && pictures.next(time)) {
             if (time.seconds >
                 std::min(last_seen + fwd::BlockActivity::margin_seconds, range.end_seconds + longest_after_seconds()))
                 break;
-            detector.run(part_of(pictures.picture(), part), lists);
+            const auto picture = part_of(pictures.picture(), part);
+            detector.run(picture, lists);
             ++decoded;
+            for (; begun < range.active.size() && time.seconds >= range.active[begun].begin_seconds; ++begun)
+                copy(picture, before.view());
             const auto found = objects.of_frame();
-            if (time.seconds < range.begin_seconds || found.empty()) continue;
-            last_seen = std::max(last_seen, time.seconds);
+            if (begun == 0 || found.empty()) continue;
             Seen one{time.index, time.seconds, {found.begin(), found.end()}};
+            if (time.seconds > range.active[begun - 1].end_seconds)
+                std::erase_if(one.objects, [&](const Component& object) {
+                    return may_be_trace(object, std::as_const(before).view(), picture);
+                });
+            if (one.objects.empty()) continue;
+            last_seen = std::max(last_seen, time.seconds);
             for (auto& object : one.objects) {
                 object.x += part.x;
                 object.y += part.y;
@@ -282,6 +299,25 @@ private:
         }
         decoded_ += decoded;
         return seen;
+    }
+
+    // Returns true if an object may be a trace of one that has left. A recorded pixel differs from the camera's by at
+    // most the threshold, before and after the object, so a trace differs from the picture before by at most twice
+    // that.
+    bool may_be_trace(const Component& object, HostView<const std::uint8_t> before,
+                      HostView<const std::uint8_t> now) const {
+        const int most = 2 * reader_.header().threshold;
+        const int channels = shape_.channels, least = options_.detector.parameters.min_area;
+        int different = 0;
+        for (int y = object.y; y < object.y + object.height; ++y) {
+            const auto *old_row = before.row(0, y), *row = now.row(0, y);
+            for (int x = object.x; x < object.x + object.width; ++x) {
+                bool differs = false;
+                for (int i = channels * x; i < channels * (x + 1); ++i) differs |= std::abs(row[i] - old_row[i]) > most;
+                if (differs && ++different >= least) return false;
+            }
+        }
+        return true;
     }
 
     // Returns the part of the picture for a range: the blocks that change and those around them.

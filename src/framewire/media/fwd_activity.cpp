@@ -18,6 +18,15 @@ constexpr std::size_t blip_distance = 3;  // frames to the next activity of the 
 // Excess in multiples of the distance between the 5 % and the 25 % quantile, which is 0.97 standard deviations of a
 // normal distribution: the limit is 4 standard deviations above its mean.
 constexpr std::uint32_t excess_factor = 5;
+// Distance between the 5 % and the 25 % quantile of a normal distribution, and of the latter and the mean, in standard
+// deviations.
+constexpr float quantile_distance = 0.970f, mean_distance = 0.674f;
+// CUSUM: a deviation counts as far as it exceeds the slack, in standard deviations, and the block is active while the
+// sum exceeds the limit. Deviations by three are found after 5 frames. Normally distributed noise exceeds the limit
+// once in 4e7 sizes (Siegmund's approximation); an hour of 1080p has 5.5e7.
+constexpr float drift_slack = 1, drift_limit = 8;
+// Largest sum, so that the activity ends about 4 frames after the object.
+constexpr float most_drift = 12;
 // Windows with fewer delta frames keep the limits of the window before.
 constexpr std::size_t least_frames = 100;
 // Heat: an active block gains 1, or 2 if it exceeds twice its limit by this many bytes, and keeps this share per frame.
@@ -52,6 +61,8 @@ BlockActivity::BlockActivity(const Shape& shape, codec::BlockSet looked_at)
       looked_at_(std::move(looked_at)),
       limits_(static_cast<std::size_t>(grid_.count())),
       least_(static_cast<std::size_t>(grid_.count())),
+      noisy_(static_cast<std::size_t>(grid_.count())),
+      drifts_(static_cast<std::size_t>(grid_.count())),
       heats_(static_cast<std::size_t>(grid_.count())) {}
 
 void BlockActivity::add(std::int64_t frame, double seconds, bool keyframe, std::span<const codec::BlockSize> sizes) {
@@ -66,7 +77,7 @@ void BlockActivity::add(std::int64_t frame, double seconds, bool keyframe, std::
 void BlockActivity::end_window() {
     if (!has_limits_ || frames_.size() >= least_frames) learn_limits();
     for (std::size_t frame = 0; frame < frames_.size(); ++frame)
-        if (const auto box = active_box(frame); box.width > 0) extend_ranges(frames_[frame], box);
+        if (const auto active = active_in(frame); active.box.width > 0) extend_ranges(frames_[frame], active);
     frames_.clear();
     sizes_.clear();
 }
@@ -97,7 +108,12 @@ void BlockActivity::learn_limits() {
         for (const auto& change : changes_of(block)) values.push_back(change.bytes);
         const auto zeros = frames_.size() - values.size();
         usual[block] = quantile(values, zeros, 0.25);
-        excess[block] = excess_factor * (usual[block] - quantile(values, zeros, 0.05));
+        const auto low = quantile(values, zeros, 0.05), distance = usual[block] - low;
+        excess[block] = excess_factor * distance;
+        noisy_[block] = {};
+        if (low == 0 || distance == 0) continue;
+        const float deviation = static_cast<float>(distance) / quantile_distance;
+        noisy_[block] = {static_cast<float>(usual[block]) + mean_distance * deviation, deviation};
     }
     // Returns the number of frames in which a block is active, but not in the frames next to it.
     const auto blips = [&](std::size_t block) {
@@ -127,7 +143,22 @@ void BlockActivity::learn_limits() {
     has_limits_ = true;
 }
 
-Zone BlockActivity::active_box(std::size_t frame) {
+bool BlockActivity::drifts(const codec::BlockSize& size, const FrameEntry& frame) {
+    const auto& usual = noisy_[static_cast<std::size_t>(size.block)];
+    if (usual.deviation == 0) return false;
+    auto& drift = drifts_[static_cast<std::size_t>(size.block)];
+    const float deviation = (static_cast<float>(size.bytes) - usual.mean) / usual.deviation;
+    bool any = false;
+    for (std::size_t side = 0; side < 2; ++side) {
+        auto& sum = drift.sums[side];
+        if (sum == 0) drift.since[side] = frame;
+        sum = std::clamp(sum + (side == 0 ? deviation : -deviation) - drift_slack, 0.0f, most_drift);
+        any |= sum > drift_limit;
+    }
+    return any;
+}
+
+BlockActivity::ActiveFrame BlockActivity::active_in(std::size_t frame) {
     ++delta_frames_;
     const auto begin = frames_[frame].begin;
     const auto end = frame + 1 < frames_.size() ? frames_[frame + 1].begin : sizes_.size();
@@ -140,13 +171,25 @@ Zone BlockActivity::active_box(std::size_t frame) {
         const auto block = static_cast<std::size_t>(size.block);
         return looked_at_[block] && (size.bytes > limits_[block] || size.bytes < least_[block]);
     };
+    ActiveFrame active{.since = frames_[frame]};
+    const auto add = [&](int block) {
+        const auto place = grid_.place(block);
+        active.box = united(active.box, {place.x, place.y, place.width, place.height});
+    };
+    for (const auto& size : sizes) {
+        if (!looked_at_[static_cast<std::size_t>(size.block)] || !drifts(size, frames_[frame])) continue;
+        add(size.block);
+        const auto& drift = drifts_[static_cast<std::size_t>(size.block)];
+        for (std::size_t side = 0; side < 2; ++side)
+            if (drift.sums[side] > drift_limit && drift.since[side].frame < active.since.frame)
+                active.since = drift.since[side];
+    }
     for (const auto& size : sizes) {
         if (!is_active(size)) continue;
         const auto limit = limits_[static_cast<std::size_t>(size.block)];
         const float gain = size.bytes > 2 * limit + very_active_bytes ? 2 : 1;
         heats_[static_cast<std::size_t>(size.block)] = {heat(size.block) + gain, delta_frames_};
     }
-    Zone box;
     for (const auto& size : sizes) {
         if (!is_active(size)) continue;
         const int column = size.block % grid_.columns(), row = size.block / grid_.columns();
@@ -154,20 +197,19 @@ Zone BlockActivity::active_box(std::size_t frame) {
         for (int y = std::max(row - 1, 0); y <= std::min(row + 1, grid_.rows() - 1); ++y)
             for (int x = std::max(column - 1, 0); x <= std::min(column + 1, grid_.columns() - 1); ++x)
                 sum += heat(y * grid_.columns() + x);
-        if (sum < least_heat) continue;
-        const auto place = grid_.place(size.block);
-        box = united(box, {place.x, place.y, place.width, place.height});
+        if (sum >= least_heat) add(size.block);
     }
-    return box;
+    return active;
 }
 
-void BlockActivity::extend_ranges(const FrameEntry& frame, const Zone& box) {
-    const auto begin = std::max(0.0, frame.seconds - margin_seconds), end = frame.seconds + margin_seconds;
-    if (!ranges_.empty() && frame.seconds - (ranges_.back().end_seconds - margin_seconds) <= gap_seconds) {
+void BlockActivity::extend_ranges(const FrameEntry& frame, const ActiveFrame& active) {
+    const auto& since = active.since;
+    const auto begin = std::max(0.0, since.seconds - margin_seconds), end = frame.seconds + margin_seconds;
+    if (!ranges_.empty() && since.seconds - (ranges_.back().end_seconds - margin_seconds) <= gap_seconds) {
         ranges_.back().end_seconds = end;
-        ranges_.back().box = united(ranges_.back().box, box);
+        ranges_.back().box = united(ranges_.back().box, active.box);
     } else {
-        ranges_.push_back({begin, end, frame.frame, box});
+        ranges_.push_back({begin, end, since.frame, active.box});
     }
 }
 

@@ -6,6 +6,7 @@
 #include "framewire/filters/mosaic.hpp"
 #include "framewire/media/fwd_file.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -29,7 +30,9 @@ struct ActiveRange {
 /// its size exceeds the block's own usual size by several times its usual variation, and by more than noise adds in
 /// most blocks. Usual size and variation are quantiles below the median over the frames of a window, so a block in
 /// which something moves for most of the window still has the usual size of the rest. A frame counts if a block and its
-/// neighbours are active in several frames, or very much so in one. Keyframes state nothing about changes.
+/// neighbours are active in several frames, or very much so in one. Where noise changes a block in every frame, an
+/// object may add less than the noise varies: there, a cumulative sum (CUSUM; Page 1954) also finds small lasting
+/// deviations. Keyframes state nothing about changes.
 class BlockActivity {
 public:
     /// Frames of a window: at most 5 minutes, and at most what takes about 64 MB.
@@ -59,9 +62,15 @@ private:
     void end_window();
     // Finds the limit of each block.
     void learn_limits();
-    // Returns the blocks around which enough is active, in pixels; width 0: none.
-    Zone active_box(std::size_t frame);
-    void extend_ranges(const FrameEntry& frame, const Zone& box);
+    // The area in which a frame has enough active blocks, in pixels, and the frame in which that began; width 0: none.
+    struct ActiveFrame {
+        Zone box{};
+        FrameEntry since{};
+    };
+    ActiveFrame active_in(std::size_t frame);
+    // Adds a size to the block's cumulative sums. Returns true if it deviates for long enough.
+    bool drifts(const codec::BlockSize& size, const FrameEntry& frame);
+    void extend_ranges(const FrameEntry& frame, const ActiveFrame& active);
 
     codec::BlockGrid grid_;
     codec::BlockSet looked_at_;
@@ -70,7 +79,18 @@ private:
     std::vector<std::uint32_t> limits_;  // per block: size above which it is active
     // per block: size below which it is active, because an object hides texture or noise; 0: none
     std::vector<std::uint32_t> least_;
+    // Usual size of a block that noise changes in every frame; deviation 0: another block.
+    struct NoisySize {
+        float mean = 0, deviation = 0;
+    };
+    std::vector<NoisySize> noisy_;
     bool has_limits_ = false;
+    // Cumulative sums of a block's deviations, in standard deviations, and the frames in which they began to grow.
+    struct Drift {
+        std::array<float, 2> sums{};  // larger, smaller
+        std::array<FrameEntry, 2> since{};
+    };
+    std::vector<Drift> drifts_;
     // Recent activity of a block: `heat` as of delta frame `at`.
     struct Heat {
         float heat = 0;
