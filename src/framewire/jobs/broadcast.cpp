@@ -164,9 +164,11 @@ BroadcastStanding BroadcastJob::State::standing() const {
 void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
     const bool in_a_hurry = job.stopped() && !failure;
     parts.note_end();
-    if (seen && watched_zones)
-        if (const auto events = watched_zones->end(job.input().placement()); !events.empty())
-            seen->seen({last_time, shape, {}, {}, events});
+    if (seen && watched_zones) {
+        const auto events = watched_zones->end(job.input().placement());
+        watched_zones->report_changes(*seen);
+        if (!events.empty()) seen->seen({last_time, shape, {}, {}, events});
+    }
     in_force->end();
     result.ended_at_new_size = job.input().is_at_new_size() && !job.stopped() && !failure;
     result.ended_for_requests = job.input().ended_here() && !job.stopped() && !failure;
@@ -283,7 +285,10 @@ void BroadcastJob::State::report(const FrameTime& time, bool is_searched, std::s
     std::span<const Track> tracks;
     std::span<const ZoneEvent> events;
     if (tracker) tracks = tracker->update(found, time.seconds);
-    if (watched_zones) events = watched_zones->update(tracks, time.seconds, placement);
+    if (watched_zones) {
+        events = watched_zones->update(tracks, time.seconds, placement);
+        watched_zones->report_changes(*seen);
+    }
     if (!is_searched && events.empty()) return;
     if (placement != PlaneMap{}) {
         move_tracks(tracks, found, objects, placement, shape, moved_tracks);
@@ -298,6 +303,15 @@ std::span<const ZoneEvent> WatchedZones::moved(std::span<const ZoneEvent> events
     moved_.assign(events.begin(), events.end());
     for (auto& event : moved_) move_box(event, placement);
     return moved_;
+}
+
+void WatchedZones::report_changes(service::SeenObjects& seen) {
+    const auto inside = events_.inside();
+    std::bitset<max_event_zones> occupied;
+    for (std::size_t zone = 0; zone < inside.size(); ++zone) occupied[zone] = inside[zone] > 0;
+    if (occupied_ == occupied) return;
+    occupied_ = occupied;
+    seen.zones_changed(events_.zones(), inside);
 }
 
 // Runs on the sending thread, in frame order.

@@ -29,6 +29,7 @@
 #include "framewire/service/events.hpp"
 #include "framewire/service/live_camera.hpp"
 
+#include <bitset>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -95,19 +96,26 @@ public:
     WatchedZones(const ZoneSet& zones, const Shape& frame) : events_(zones, frame.width, frame.height) {}
 
     /// See ZoneEvents::set_zones().
-    void set_zones(ZoneSet zones) { events_.set_zones(std::move(zones)); }
+    void set_zones(ZoneSet zones) {
+        events_.set_zones(std::move(zones));
+        occupied_.reset();
+    }
     /// Returns the events of the next frame with boxes where `placement` moves them; valid until the next call.
     std::span<const ZoneEvent> update(std::span<const Track> tracks, double time_s, const PlaneMap& placement) {
         return moved(events_.update(tracks, time_s), placement);
     }
     /// Returns the events of objects that are inside at the end, see ZoneEvents::end().
     std::span<const ZoneEvent> end(const PlaneMap& placement) { return moved(events_.end(), placement); }
+    /// Reports the zones if they have been set or occupied differently since the last call.
+    void report_changes(service::SeenObjects& seen);
 
 private:
     std::span<const ZoneEvent> moved(std::span<const ZoneEvent> events, const PlaneMap& placement);
 
     ZoneEvents events_;
     std::vector<ZoneEvent> moved_{};
+    // bit per zone that was reported as occupied; empty: the zones were not reported
+    std::optional<std::bitset<max_event_zones>> occupied_{};
 };
 
 /// Returns the files that these options read and write.

@@ -807,10 +807,19 @@ public:
             tracks_.insert(track.id);
         }
     }
+    void zones_changed(const ZoneSet& zones, std::span<const int> inside) noexcept override {
+        const std::lock_guard lock(mutex_);
+        std::string now;
+        for (std::size_t zone = 0; zone < inside.size(); ++zone)
+            now += zones.zones()[zone]->name + (inside[zone] > 0 ? "+" : "-");
+        changes_.push_back(now);
+    }
     std::vector<ZoneEvent> all() const {
         const std::lock_guard lock(mutex_);
         return all_;
     }
+    // Returns the zones at each change, with + if they are occupied and - otherwise.
+    const std::vector<std::string>& changes() const { return changes_; }
 
     // Returns the number of objects that entered a zone where viewers see no object, and of tracks that are elsewhere
     // than their objects.
@@ -821,6 +830,7 @@ public:
 private:
     mutable std::mutex mutex_;
     std::vector<ZoneEvent> all_;
+    std::vector<std::string> changes_;
     std::set<std::int64_t> tracks_;
     int misplaced_ = 0;
 };
@@ -858,6 +868,12 @@ TEST(BroadcastZones, EachEnterHasItsLeave) {
         names.insert(key.first);
     }
     EXPECT_EQ(names, (std::set<std::string>{"first", "second"}));
+    const auto& reported = seen.changes();
+    ASSERT_GE(reported.size(), 4u);
+    EXPECT_EQ(reported[0], "first-");
+    EXPECT_EQ(reported[1], "first+");
+    EXPECT_EQ(reported.back(), "second-");
+    EXPECT_EQ(std::ranges::adjacent_find(reported), reported.end()) << "only changes are reported";
     EXPECT_EQ(seen.misplaced(), 0) << "boxes are in pixels of the frames that viewers get";
 }
 

@@ -45,6 +45,8 @@ struct EventHub::State {
             ended = wait(quiet_since + longest_silence);
             const auto reported_before = objects + motion + zones;
             for (auto& [name, camera] : cameras) {
+                if (const auto changed = camera.frames.take_zones())
+                    for (const auto& output : outputs) output->tell_zones(name, *changed);
                 while (camera.frames.take(frame)) camera.events.take(frame);
                 camera.events.pass(Clock::now(), ended);
             }
@@ -144,6 +146,27 @@ void SeenFrames::seen(const SeenFrame& frame) noexcept {
         signal_.something = true;
     }
     signal_.reported.notify_one();
+}
+
+void SeenFrames::zones_changed(const ZoneSet& zones, std::span<const int> inside) noexcept {
+    {
+        const std::lock_guard lock(signal_.mutex);
+        try {
+            ZoneOccupancy now{zones, std::vector<bool>(inside.size())};
+            for (std::size_t zone = 0; zone < inside.size(); ++zone) now.occupied[zone] = inside[zone] > 0;
+            zones_ = std::move(now);
+            // out of memory: the next change is reported
+        } catch (...) {
+            ++signal_.left_out;
+        }
+        signal_.something = true;
+    }
+    signal_.reported.notify_one();
+}
+
+std::optional<ZoneOccupancy> SeenFrames::take_zones() {
+    const std::lock_guard lock(signal_.mutex);
+    return std::exchange(zones_, std::nullopt);
 }
 
 bool SeenFrames::take(Frame& into) {

@@ -87,6 +87,10 @@ public:
     explicit SeenFrames(SeenSignal& signal) : signal_(signal) {}
     /// Queues a frame. Frames without objects and events are skipped, except the first one after a frame with objects.
     void seen(const SeenFrame& frame) noexcept override;
+    /// Keeps a copy of the zones for take_zones(), instead of earlier ones.
+    void zones_changed(const ZoneSet& zones, std::span<const int> inside) noexcept override;
+    /// Returns the newest zones, or nullopt if they have not changed since the last call.
+    std::optional<ZoneOccupancy> take_zones();
     /// Moves the next frame into `into`, whose memory is reused for a later one. Returns false if the queue is empty.
     bool take(Frame& into);
 
@@ -99,6 +103,8 @@ private:
     std::array<Frame, room> frames_{};
     // ring buffer: index of the oldest frame, and number of frames
     std::size_t first_ = 0, count_ = 0;
+    // zones that were not taken yet
+    std::optional<ZoneOccupancy> zones_{};
 };
 
 /// Makes the events of one camera. Use it from one thread.

@@ -25,6 +25,11 @@ public:
         all_.push_back(Json::parse(event->json));
         reported_.notify_all();
     }
+    void tell_zones(const std::string& camera, const ZoneOccupancy& zones) override {
+        zones_ = camera + ":";
+        for (std::size_t zone = 0; zone < zones.occupied.size(); ++zone)
+            zones_ += " " + zones.zones.zones()[zone]->name + (zones.occupied[zone] ? "+" : "-");
+    }
     void end(Clock::time_point) override { ended_ = true; }
 
     std::vector<Json> wait_for(std::size_t count) {
@@ -33,8 +38,11 @@ public:
         return all_;
     }
     bool ended() const { return ended_; }
+    // Returns the newest zones; call it after the end.
+    const std::string& zones() const { return zones_; }
 
 private:
+    std::string zones_;
     std::mutex mutex_;
     std::condition_variable reported_;
     std::vector<Json> all_;
@@ -104,6 +112,17 @@ TEST_F(Events, AreSentUntilObjectsDisappear) {
     EXPECT_EQ(hub_->figures().objects, 4);
     EXPECT_EQ(hub_->figures().motion, 3);
     EXPECT_EQ(hub_->figures().left_out, 0);
+}
+
+// Outputs get the newest state of the zones, even if no frame follows.
+TEST_F(Events, ZonesAreTold) {
+    begin({}, {"door", "yard"});
+    const std::vector<EventZone> zones{{.name = "lawn", .points = {{0, 0}, {1, 0}, {1, 1}}, .enter = true},
+                                       {.name = "gate", .points = {{0, 0}, {1, 1}}, .cross = true}};
+    hub_->of("yard").zones_changed(ZoneSet(zones), std::vector<int>{0, 0});
+    hub_->of("yard").zones_changed(ZoneSet(zones), std::vector<int>{2, 0});
+    end();
+    EXPECT_EQ(listener_->zones(), "yard: lawn+ gate-");
 }
 
 // A frame without objects can have events, because an object leaves after it was last seen.

@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace framewire::service {
 
@@ -32,6 +33,13 @@ struct SeenFrame {
     std::span<const ZoneEvent> events{};
 };
 
+/// The event zones of a camera, and which of them have objects inside.
+struct ZoneOccupancy {
+    ZoneSet zones{};
+    /// For each zone, true if an object is inside; always false for lines.
+    std::vector<bool> occupied{};
+};
+
 /// Receiver for the frames that a camera with a detector sends: in order, from one thread at a time. Frames that only
 /// say "no signal" are skipped.
 class SeenObjects {
@@ -39,6 +47,9 @@ public:
     virtual ~SeenObjects() = default;
     /// Takes one frame. Called while the frame is being sent, so it must not block.
     virtual void seen(const SeenFrame& frame) noexcept = 0;
+    /// Takes the zones when they have been set, or when the first object got inside one or the last one outside, before
+    /// the frame with the event. `inside` has the number of objects in each zone. Must not block. Default: ignored.
+    virtual void zones_changed(const ZoneSet& /*zones*/, std::span<const int> /*inside*/) noexcept {}
 };
 
 /// Wall-clock time for people and other systems. Clock, in contrast, is monotonic.
@@ -145,6 +156,8 @@ public:
     virtual ~EventOutput() = default;
     /// Accepts the next event, from one thread. Queues events that cannot be sent yet and never blocks.
     virtual void tell(const SharedEvent& event) = 0;
+    /// Accepts the present zones of a camera, from the same thread. Only the newest ones count. Default: ignored.
+    virtual void tell_zones(const std::string& /*camera*/, const ZoneOccupancy& /*zones*/) {}
     /// Sends queued events until `deadline` at most, then stops. Call it after the last event.
     virtual void end(Clock::time_point deadline) = 0;
 };

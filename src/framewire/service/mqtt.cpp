@@ -352,6 +352,7 @@ struct MqttPublisher::State {
     void take_acknowledged();
     void announce();
     void announce(const MqttMessage& message);
+    void publish_zones();
     void hand_out();
     void say_goodbye();
     void tell_problem(const std::string& problem, bool lost);
@@ -366,6 +367,8 @@ struct MqttPublisher::State {
     // guards the members down to `counts`, which two threads use, and `spool`
     mutable std::mutex mutex;
     std::map<std::string, bool> motion;
+    std::map<std::string, ZoneOccupancy> zones;
+    bool zones_changed = false;
     // once set, no more events are added
     std::optional<Clock::time_point> deadline;
     MqttStatistics counts;
@@ -378,6 +381,8 @@ struct MqttPublisher::State {
     std::map<std::uint64_t, std::size_t> messages_left;
     // topics of retained messages by message number
     std::map<int, std::string> announced;
+    // payloads of the zones' messages that were published last, by topic
+    std::map<std::string, std::string> zones_published;
     // problem that was logged last
     std::string reported;
     // guarded by the mutex
@@ -435,7 +440,10 @@ std::string MqttPublisher::State::stay_connected() {
             if (in) say_goodbye();
             return {};
         }
-        if (in) hand_out();
+        if (in) {
+            publish_zones();
+            hand_out();
+        }
     }
 }
 
@@ -472,6 +480,32 @@ void MqttPublisher::State::announce() {
     if (!options.discovery.empty())
         for (const auto& camera : cameras) announce(discovery_message(options.discovery, prefix, camera));
     for (const auto& [camera, on] : at_rest) announce(motion_message(prefix, camera, on));
+    const std::lock_guard lock(mutex);
+    zones_changed = true;
+    for (auto& [topic, payload] : zones_published) payload.clear();
+}
+
+// Publishes what has changed in the zones, and removes the messages of zones that are gone. Each message replaces the
+// one before on its topic, so only the newest state is sent.
+void MqttPublisher::State::publish_zones() {
+    std::map<std::string, ZoneOccupancy> now;
+    {
+        const std::lock_guard lock(mutex);
+        if (!std::exchange(zones_changed, false)) return;
+        now = zones;
+    }
+    const auto publish = [this](const MqttMessage& message) {
+        if (const auto number = client.publish(message)) announced.emplace(*number, message.topic);
+    };
+    std::map<std::string, std::string> wanted;
+    for (const auto& [camera, occupancy] : now)
+        for (auto& message : zone_messages(options.discovery, options.broker.prefix, camera, occupancy)) {
+            if (zones_published[message.topic] != message.payload) publish(message);
+            wanted.emplace(std::move(message.topic), std::move(message.payload));
+        }
+    for (const auto& [topic, payload] : zones_published)
+        if (!wanted.contains(topic)) publish({topic, "", true});
+    zones_published = std::move(wanted);
 }
 
 // Skips a message that is still unacknowledged, because the library sends it again by itself.
@@ -507,6 +541,7 @@ void MqttPublisher::State::hand_out() {
 // Publishes that this server is offline, then disconnects properly.
 void MqttPublisher::State::say_goodbye() {
     announced.clear();
+    publish_zones();
     announce(available_message(options.broker.prefix, false));
     while (!announced.empty() && time_left().count() > 0 && turn()) take_acknowledged();
     client.disconnect();
@@ -546,6 +581,15 @@ void MqttPublisher::tell(const SharedEvent& event) {
     state_->wake.wake();
 }
 
+void MqttPublisher::tell_zones(const std::string& camera, const ZoneOccupancy& zones) {
+    {
+        const std::lock_guard lock(state_->mutex);
+        state_->zones[camera] = zones;
+        state_->zones_changed = true;
+    }
+    state_->wake.wake();
+}
+
 void MqttPublisher::end(Clock::time_point deadline) {
     {
         const std::lock_guard lock(state_->mutex);
@@ -578,6 +622,64 @@ std::string plain_name(std::string text) {
     return text;
 }
 
+// Returns a text as a level of a topic, which Home Assistant also accepts as an id: other bytes become _XX.
+std::string topic_level(std::string_view text) {
+    std::string level;
+    for (const char c : text) {
+        const bool stays = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+        level += stays ? std::string(1, c) : fmt::format("_{:02X}", static_cast<unsigned char>(c));
+    }
+    return level;
+}
+
+// The camera whose entity is discovered.
+struct DiscoveredCamera {
+    const std::string &discovery, &prefix, &camera;
+};
+
+// An entity of Home Assistant: its kind, what follows the camera in its topic and in its unique id, and its name.
+struct DiscoveredEntity {
+    std::string kind, suffix, id, name;
+};
+
+// Returns the message by which Home Assistant discovers an entity; `members` are those of its kind.
+MqttMessage discovered(const DiscoveredCamera& of, const DiscoveredEntity& entity,
+                       const nlohmann::ordered_json& members) {
+    const auto id = fmt::format("framewire/{}/{}", of.prefix, of.camera);
+    nlohmann::ordered_json config = {{"name", entity.name}, {"unique_id", id + "/" + entity.id}};
+    config.update(members);
+    config.update(
+        {{"availability_topic", available_topic(of.prefix)},
+         {"payload_available", "online"},
+         {"payload_not_available", "offline"},
+         {"device", {{"identifiers", {id}}, {"name", of.camera}, {"manufacturer", "framewire"}, {"model", "camera"}}},
+         {"origin", {{"name", "framewire"}}}});
+    return {fmt::format("{}/{}/framewire_{}/{}{}/config", of.discovery, entity.kind, plain_name(of.prefix),
+                        plain_name(of.camera), entity.suffix),
+            json_text(config), true};
+}
+
+// Returns the members of a sensor that is ON or OFF.
+nlohmann::ordered_json on_and_off(const std::string& device_class, const std::string& topic) {
+    return {{"device_class", device_class}, {"state_topic", topic}, {"payload_on", "ON"}, {"payload_off", "OFF"}};
+}
+
+// Returns the members of an entity whose events are the crossings of a line. The template renders other zones' events
+// as an empty text, which Home Assistant ignores.
+nlohmann::ordered_json crossings(const EventZone& zone, const std::string& topic) {
+    std::string name;
+    for (const char c : zone.name) name += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
+    std::vector<std::string> types{zone.directions[0]};
+    if (zone.directions[1] != types[0]) types.push_back(zone.directions[1]);
+    return {{"state_topic", topic},
+            {"event_types", types},
+            {"value_template",
+             fmt::format(R"({{% if value_json.event == "cross" and value_json.zone == "{}" %}})"
+                         R"({{{{ {{"event_type": value_json.direction, "track": value_json.track}} | to_json }}}})"
+                         R"({{% endif %}})",
+                         name)}};
+}
+
 }  // namespace
 
 MqttMessage available_message(const std::string& prefix, bool online) {
@@ -599,21 +701,29 @@ std::vector<MqttMessage> messages_of(const Event& event, const std::string& pref
 }
 
 MqttMessage discovery_message(const std::string& discovery, const std::string& prefix, const std::string& camera) {
-    const auto id = fmt::format("framewire/{}/{}", prefix, camera);
-    const nlohmann::ordered_json config = {
-        {"name", "Motion"},
-        {"unique_id", id + "/motion"},
-        {"device_class", "motion"},
-        {"state_topic", motion_topic(prefix, camera)},
-        {"payload_on", "ON"},
-        {"payload_off", "OFF"},
-        {"availability_topic", available_topic(prefix)},
-        {"payload_available", "online"},
-        {"payload_not_available", "offline"},
-        {"device", {{"identifiers", {id}}, {"name", camera}, {"manufacturer", "framewire"}, {"model", "camera"}}},
-        {"origin", {{"name", "framewire"}}}};
-    return {fmt::format("{}/binary_sensor/framewire_{}/{}/config", discovery, plain_name(prefix), plain_name(camera)),
-            json_text(config), true};
+    return discovered({.discovery = discovery, .prefix = prefix, .camera = camera},
+                      {.kind = "binary_sensor", .suffix = "", .id = "motion", .name = "Motion"},
+                      on_and_off("motion", motion_topic(prefix, camera)));
+}
+
+std::vector<MqttMessage> zone_messages(const std::string& discovery, const std::string& prefix,
+                                       const std::string& camera, const ZoneOccupancy& zones) {
+    std::vector<MqttMessage> messages;
+    for (std::size_t i = 0; i < zones.zones.zones().size(); ++i) {
+        const auto& zone = *zones.zones.zones()[i];
+        const auto id = topic_level(zone.name);
+        const auto topic = fmt::format("{}/{}/zone", prefix, camera);
+        if (!zone.is_line()) messages.push_back({topic + "/" + id, zones.occupied[i] ? "ON" : "OFF", true});
+        if (discovery.empty()) continue;
+        messages.push_back(
+            discovered({.discovery = discovery, .prefix = prefix, .camera = camera},
+                       {.kind = zone.is_line() ? "event" : "binary_sensor",
+                        .suffix = "_zone_" + id,
+                        .id = "zone/" + id,
+                        .name = zone.name},
+                       zone.is_line() ? crossings(zone, topic) : on_and_off("occupancy", topic + "/" + id)));
+    }
+    return messages;
 }
 
 Wake::Wake() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {

@@ -113,6 +113,14 @@ MqttMessage motion_message(const std::string& prefix, const std::string& camera,
 /// because discovery topics must not contain them.
 MqttMessage discovery_message(const std::string& discovery, const std::string& prefix, const std::string& camera);
 
+/// Returns the retained messages for the zones of a camera. A polygon has PREFIX/NAME/zone/ID with ON if it is
+/// occupied, else OFF. ID is the zone's name; bytes other than A-Z a-z 0-9 - become _XX, their hexadecimal value.
+/// Unless `discovery` is empty, Home Assistant discovers an occupancy sensor per polygon, by
+/// DISCOVERY/binary_sensor/framewire_PREFIX/NAME_zone_ID/config, and an event entity per line whose event types are the
+/// names of the directions, by DISCOVERY/event/framewire_PREFIX/NAME_zone_ID/config.
+std::vector<MqttMessage> zone_messages(const std::string& discovery, const std::string& prefix,
+                                       const std::string& camera, const ZoneOccupancy& zones);
+
 /// An MQTT 3.1.1 session with a broker. It may span several connections: messages that were not acknowledged on one
 /// connection are sent again at the start of the next one, flagged as duplicates. All messages have quality of service
 /// 1 (at least once). Use it from one thread.
@@ -186,6 +194,9 @@ public:
 
     /// Queues an event. May be called from any thread.
     void tell(const SharedEvent& event) override;
+    /// Publishes zone_messages(), and empty messages instead of those of zones that are gone, which removes them from
+    /// the broker and from Home Assistant. May be called from any thread.
+    void tell_zones(const std::string& camera, const ZoneOccupancy& zones) override;
     /// Publishes waiting events until `deadline` at most, then stops the thread.
     void end(Clock::time_point deadline) override;
 

@@ -2,6 +2,10 @@
 #include "framewire/core/error.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
 
 namespace framewire::service {
 namespace {
@@ -42,6 +46,42 @@ TEST(MqttMessages, ZoneEventsHaveTheirOwnTopic) {
         EXPECT_EQ(message.payload, "{}");
         EXPECT_FALSE(message.retained);
     }
+}
+
+ZoneOccupancy yard_and_gate(bool occupied) {
+    const std::vector<EventZone> zones{
+        {.name = "back yard", .points = {{0, 0}, {1, 0}, {1, 1}}, .enter = true},
+        {.name = R"(ga"te\ü)", .points = {{0.5, 0}, {0.5, 1}}, .cross = true, .directions = {"in", "out"}}};
+    return {ZoneSet(zones), {occupied, false}};
+}
+
+TEST(MqttMessages, ZonesHaveTheirStateAndAreDiscovered) {
+    const auto messages = zone_messages("homeassistant", "home/cams", "door.1", yard_and_gate(true));
+    ASSERT_EQ(messages.size(), 3u);
+    for (const auto& message : messages) EXPECT_TRUE(message.retained);
+    EXPECT_EQ(messages[0].topic, "home/cams/door.1/zone/back_20yard");
+    EXPECT_EQ(messages[0].payload, "ON");
+    EXPECT_EQ(zone_messages("", "cams", "door", yard_and_gate(false)).at(0).payload, "OFF");
+    EXPECT_EQ(zone_messages("", "cams", "door", yard_and_gate(false)).size(), 1u) << "nothing is discovered";
+
+    EXPECT_EQ(messages[1].topic, "homeassistant/binary_sensor/framewire_home_cams/door_1_zone_back_20yard/config");
+    const auto sensor = nlohmann::json::parse(messages[1].payload);
+    EXPECT_EQ(sensor["name"], "back yard");
+    EXPECT_EQ(sensor["unique_id"], "framewire/home/cams/door.1/zone/back_20yard");
+    EXPECT_EQ(sensor["device_class"], "occupancy");
+    EXPECT_EQ(sensor["state_topic"], messages[0].topic);
+    EXPECT_EQ(sensor["availability_topic"], "home/cams/available");
+
+    EXPECT_EQ(messages[2].topic, "homeassistant/event/framewire_home_cams/door_1_zone_ga_22te_5C_C3_BC/config");
+    const auto event = nlohmann::json::parse(messages[2].payload);
+    EXPECT_EQ(event["name"], R"(ga"te\ü)");
+    EXPECT_EQ(event["state_topic"], "home/cams/door.1/zone");
+    EXPECT_EQ(event["event_types"], nlohmann::json::parse(R"(["in","out"])"));
+    EXPECT_EQ(event["value_template"],
+              R"({% if value_json.event == "cross" and value_json.zone == "ga\"te\\ü" %})"
+              R"({{ {"event_type": value_json.direction, "track": value_json.track} | to_json }}{% endif %})");
+    const auto motion = nlohmann::json::parse(discovery_message("homeassistant", "home/cams", "door.1").payload);
+    EXPECT_EQ(event["device"], motion["device"]) << "the entities of a camera are one device";
 }
 
 // Invalid addresses are rejected, and no error message contains the password.

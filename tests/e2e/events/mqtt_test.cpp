@@ -11,6 +11,7 @@
 #include <csignal>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <sys/stat.h>
@@ -129,6 +130,46 @@ TEST_F(Mqtt, PublishesEventsMotionAndHomeAssistantDiscovery) {
     EXPECT_EQ(config["availability_topic"], "home/cams/available");
     EXPECT_EQ(config["device_class"], "motion");
     EXPECT_EQ(retained(broker, "home/cams/door/motion"), "OFF");
+}
+
+// Zones are published with their state and Home Assistant's discovery, and removed when a request removes them.
+TEST_F(Mqtt, PublishesZonesAndRemovesThem) {
+    const TemporaryFolder folder;
+    Mosquitto broker;
+    broker.start();
+    const Subscriber all(broker, "#");
+    std::ofstream(folder / "zones.json") << R"({"zones":[{"name":"room","polygon":[[0,0],[1,0],[1,1],[0,1]]},)"
+                                         << R"({"name":"gate","line":[[0.5,0],[0.5,1]]}]})";
+    Program serving(serve(broker.url("cams"), {"--controls", "--zones", folder / "zones.json"}));
+    const auto newest = [&](const std::string& topic) -> std::optional<std::string> {
+        std::optional<std::string> payload;
+        for (const auto& message : all.messages())
+            if (message.topic == topic) payload = message.payload;
+        return payload;
+    };
+    const std::string room = "cams/door/zone/room";
+    const std::string sensor = "homeassistant/binary_sensor/framewire_cams/door_zone_room/config";
+    const std::string crossings = "homeassistant/event/framewire_cams/door_zone_gate/config";
+    ASSERT_TRUE(becomes_true([&] { return newest(room) == "ON"; })) << serving.err();
+    EXPECT_EQ(Json::parse(retained(broker, sensor))["state_topic"], room);
+    EXPECT_EQ(Json::parse(retained(broker, crossings))["event_types"], Json::parse(R"(["right","left"])"));
+
+    const auto words = serving.err();
+    const auto page = words.find("http://");
+    const auto url = words.substr(page, words.find("/\n", page) - page);
+    const auto remove = [&](const std::string& zones) {
+        printed_by(
+            fmt::format("curl -sS --max-time 20 -X PUT -H 'Content-Type: application/json' -d '{}' "
+                        "{}/api/cameras/door/event-zones",
+                        zones, url));
+    };
+    remove(R"({"zones":[{"name":"gate","line":[[0.5,0],[0.5,1]]}]})");
+    EXPECT_TRUE(becomes_true([&] { return newest(room) == "" && newest(sensor) == ""; })) << serving.err();
+    EXPECT_NE(newest(crossings), "");
+    remove(R"({"zones":[]})");
+    EXPECT_TRUE(becomes_true([&] { return newest(crossings) == ""; })) << serving.err();
+    serving.signal(SIGINT);
+    serving.wait();
 }
 
 // Tests the last will of MQTT.
