@@ -34,6 +34,7 @@ struct DetectFlags {
     jobs::DetectStepsOptions steps;
     double trails = 0;
     std::string zones;  // path
+    std::string clips;  // folder with parameters
 
     // Returns the job's options.
     jobs::DetectOptions options(const std::stop_token& stop) const {
@@ -48,7 +49,8 @@ struct DetectFlags {
                 labels,
                 steps,
                 trails,
-                zones.empty() ? ZoneSet() : ZoneSet::read(zones)};
+                zones.empty() ? ZoneSet() : ZoneSet::read(zones),
+                clips};
     }
 };
 
@@ -68,6 +70,8 @@ void detect_many(const Command& command, DetectFlags& flags, const std::stop_tok
     if (flags.many.cutting.seconds > 0 && (flags.detector.track || !flags.zones.empty()))
         fail(ErrorCode::usage, "{} cannot be used with --segment; identities do not continue across segments",
              flags.detector.track ? "--track" : "--zones");
+    if (flags.many.cutting.seconds > 0 && !flags.clips.empty())
+        fail(ErrorCode::usage, "--clips cannot be used with --segment; events may continue in the next segment");
     const auto item = [&](const ItemRequest& request) {
         auto options = flags.options(stop);
         const auto name = request.input.name + std::string(records_ending(options.format));
@@ -86,6 +90,8 @@ void detect_many(const Command& command, DetectFlags& flags, const std::stop_tok
 
 // Runs the detector on one source and prints a summary.
 void detect(const Command& command, DetectFlags& flags, const std::stop_token& stop) {
+    if (flags.no_audio && flags.annotate.empty() && flags.clips.empty())
+        fail(ErrorCode::usage, "--no-audio requires --annotate or --clips");
     if (is_of_many(flags.many, flags.output, flags.input)) return detect_many(command, flags, stop);
     flags.entry.apply(flags.input);
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
@@ -96,6 +102,7 @@ void detect(const Command& command, DetectFlags& flags, const std::stop_token& s
              flags.zones.empty() ? "" : fmt::format(", {} events in zones", result.events));
     if (figures.drops > 0 && has_faster_background(detector_of(flags.detector, "--")))
         log_warning("{} frames were dropped; {}", figures.drops, jobs::faster_background_text);
+    for (const auto& clip : result.clips) log_info("clip {}", clip);
     show_times(flags.common, figures);
     if (result.left_out > 0) log_warning("{} more objects were dropped from frames that had too many", result.left_out);
 }
@@ -115,11 +122,16 @@ void add_detect(CommandLine& program, Action& chosen) {
         .type_name("FILE|FOLDER/");
     command.option("--format", flags->format, "record format: JSON lines, COCO JSON or MOT challenge text")
         .one_of({"jsonl", "coco", "mot"});
+    command
+        .option("--clips", flags->clips,
+                "write a clip around each event to this folder: motion or, with --zones, events in them; "
+                "optionally followed by :before=SECONDS, :after=SECONDS, :most=SECONDS (defaults 5, 5, 120)")
+        .type_name("FOLDER");
     const auto annotate = command
                               .option("--annotate", flags->annotate,
                                       "write the frames with boxes drawn; accepts the same outputs as run's -o")
                               .type_name("DST");
-    add_no_audio(command, flags->no_audio).needs(annotate);
+    add_no_audio(command, flags->no_audio);
     command
         .option(
             "--trails", flags->trails,

@@ -38,6 +38,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
       shape(job.input().shape()),
       encoder(parameters, shape, job.input().executor(), refine_seconds.has_value()),
       effort(parameters.effort),
+      effort_in_force(parameters.effort),
       detector(options.detector ? make_detector(*options.detector, job.input().info().shape, job.input().rate(),
                                                 job.input().executor(), job.stop())
                                 : nullptr),
@@ -45,6 +46,8 @@ BroadcastJob::State::State(const BroadcastOptions& options)
       persist_settings(options.persist_settings),
       stream(stream_info(), encoder.reference()),
       recorder(make_recorder(options)),
+      clips(make_clips(options)),
+      motion_after_frames(options.motion_after_frames),
       served(listener(options).add(options.server.stream, stream, control_for_viewers(options))),
       sent_before(job.statistics().snapshot().sent_bytes) {
     if (refine_seconds) refinement.emplace(shape, *refine_seconds, parameters.threshold, job.input().executor());
@@ -134,6 +137,22 @@ std::unique_ptr<fwd::Recorder> BroadcastJob::State::make_recorder(const Broadcas
                                            job.sink_options().file_options(), job.input().executor().pool());
 }
 
+std::unique_ptr<ClipRecorder> BroadcastJob::State::make_clips(const BroadcastOptions& options) {
+    if (options.clips.empty()) return nullptr;
+    if (!options.detector) fail(ErrorCode::usage, "clips need a detector, which finds the events");
+    auto sinks = job.sink_options();
+    // A stop ends the stream, but the last clip must still be written.
+    sinks.stop = {};
+    sinks.encoder_threads = 1;
+    sinks.live = false;
+    sinks.hurry = true;
+    const bool live = job.input().info().live;
+    return std::make_unique<ClipRecorder>(
+        parse_clips(options.clips),
+        ClipRecorder::Stream{.name = options.server.stream, .shape = shape, .rate = stream.info().rate, .waits = !live},
+        sinks);
+}
+
 void BroadcastJob::State::start_recording(const std::string& path) {
     parts.start_recording([&] {
         return std::make_shared<LiveRecording>(path, recording_facts(), OutputFileOptions{.stop = job.stop()},
@@ -187,7 +206,20 @@ void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
             failure.attempt([&] { recording.rethrow(); });
     }
     parts.finish(ending);
+    if (clips) finish_clips(failure);
     job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
+}
+
+// If a request that may hide something is not in force yet, frames that are not written are discarded, as they would be
+// with the first frame after the request.
+void BroadcastJob::State::finish_clips(FirstFailure& failure) {
+    if (job.input().requests_to_await().value_or(0) > requests_sent) clips->withdraw();
+    FirstFailure clip;
+    clip.attempt([&] { clips->finish(); });
+    if (result.ended_at_new_size || result.ended_for_requests)
+        result.clip_failure = clip.what();
+    else
+        failure.attempt([&] { clip.rethrow(); });
 }
 
 JobFiles files_of(const BroadcastOptions& options) {
@@ -287,14 +319,20 @@ void BroadcastJob::State::report(const FrameTime& time, bool is_searched, std::s
     if (tracker) tracks = tracker->update(found, time.seconds);
     if (watched_zones) {
         events = watched_zones->update(tracks, time.seconds, placement);
-        watched_zones->report_changes(*seen);
+        if (seen) watched_zones->report_changes(*seen);
     }
-    if (!is_searched && events.empty()) return;
+    if (clips) clips->note(is_searched ? happening(events) : Happening{});
+    if (!seen || (!is_searched && events.empty())) return;
     if (placement != PlaneMap{}) {
         move_tracks(tracks, found, objects, placement, shape, moved_tracks);
         tracks = moved_tracks;
     }
     seen->seen({time, shape, objects, tracks, events});
+}
+
+Happening BroadcastJob::State::happening(std::span<const ZoneEvent> events) const {
+    if (watched_zones && watched_zones->any()) return {!events.empty(), watched_zones->any_inside()};
+    return {!counted.empty(), !counted.empty(), motion_after_frames};
 }
 
 // Objects that the filters crop away keep a box outside of the frame.
@@ -326,7 +364,8 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const B
     in_force->note_sent(frame.requests);
     // The viewers for which the first frame waited must start with that frame, however long encoding and sending take.
     if (first && wait_for_viewers > 0) served.wait_for_first_states(wait_for_viewers, job.stop());
-    if (seen && detector) report(time, found.has_objects, objects);
+    requests_sent = frame.requests;
+    if ((seen || clips) && detector) report(time, found.has_objects, objects);
     if (lag) watch_lag(time);
     threshold.took(time.seconds, within, stream.counts().delta_frame_bytes - bytes_before, job.statistics());
     job.statistics().set_sent_bytes(sent_before + stream.counts().up_to_date_bytes);
@@ -337,7 +376,7 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const B
 codec::PackAs BroadcastJob::State::packed_as(const FrameTime& time, bool watched, const LiveRecording* live_one) const {
     using enum codec::PackAs;
     if (watched) return delta_frame;
-    if (!records() && !live_one) return nothing;
+    if (!records() && !live_one) return clips ? delta_frame : nothing;
     const bool wanted = (records() && recorder->wants_picture(time)) || (live_one && live_one->wants_picture(time));
     return wanted ? keyframe : delta_frame;
 }
@@ -357,7 +396,6 @@ void BroadcastJob::State::choose_effort() {
     const int next = fallback->next(now, job.statistics().drops());
     if (next == effort) return;
     effort = next;
-    encoder.set_effort(effort);
     job.statistics().set_effort(effort);
     const auto name = public_name(job.input().info().name);
     if (effort < parameters.effort)
@@ -390,6 +428,9 @@ int BroadcastJob::State::send_encoded(InputFrame& frame, const FrameTime& time, 
     const int within = threshold_of(frame, time);
     choose_effort();
     const auto as = packed_as(time, watched, found.live.get());
+    // Frames that wait for an event are mostly discarded: a search for fewer bytes is not worth its time.
+    const bool only_waits = clips && !watched && !records() && !found.live;
+    if (const int now = only_waits ? 0 : effort; now != std::exchange(effort_in_force, now)) encoder.set_effort(now);
     net::StreamState::Update update(stream);
     auto encoded = encoder.encode(camera, as, within);
     if (encoded.whole)
@@ -400,6 +441,9 @@ int BroadcastJob::State::send_encoded(InputFrame& frame, const FrameTime& time, 
         update.advance(encoded.packed, time, objects, within);
     if (records()) record(encoded.packed, time, within);
     record_live(found, encoded.packed, time, within);
+    if (clips)
+        clips->add(encoded.packed, time, frame.signal, frame.replaces,
+                   [this](auto picture) { stream.copy_reference(picture); });
     if (refinement && watched && !found.live && !frame.replaces)
         send_refinement(camera, encoded, time, objects, within);
     else if (refinement)
@@ -421,6 +465,7 @@ void BroadcastJob::State::send_refinement(Frame& camera, codec::EncodedFrame& en
     packer.pack_changes(step.changes(), step.threshold(), packed);
     const auto before = stream.counts().up_to_date_bytes;
     update.advance(packed, time, objects, within);
+    if (clips) clips->add_refinement(packed);
     refined_bytes += stream.counts().up_to_date_bytes - before;
     refiner.took(step, std::ssize(packed));
 }

@@ -10,6 +10,7 @@
 #include "framewire/cuda/executor.hpp"
 #include "framewire/detect/tracker.hpp"
 #include "framewire/detect/zones.hpp"
+#include "framewire/jobs/clips.hpp"
 #include "framewire/jobs/detect.hpp"
 #include "framewire/jobs/input/filtered_input.hpp"
 #include "framewire/jobs/job.hpp"
@@ -29,6 +30,7 @@
 #include "framewire/service/events.hpp"
 #include "framewire/service/live_camera.hpp"
 
+#include <algorithm>
 #include <bitset>
 #include <chrono>
 #include <cstdint>
@@ -64,6 +66,11 @@ struct BroadcastOptions {
     /// Optional. Records what viewers receive to this .fwd file; `:key=SECONDS` after the path sets the keyframe
     /// interval. Empty: no recording.
     std::string record{};
+    /// Optional. Writes a clip of what viewers see around each event, see parse_clips(). With event zones the events
+    /// are those in zones, else motion. Needs a detector. Empty: no clips.
+    std::string clips{};
+    /// Number of consecutive frames with objects after which motion begins, for clips.
+    int motion_after_frames = service::MotionRules{}.after_frames;
     /// Credentials for the upstream server if this stream is relayed.
     net::ClientOptions upstream{};
     /// The first frame waits until this many viewers are connected, and the second until these viewers have received
@@ -108,6 +115,12 @@ public:
     std::span<const ZoneEvent> end(const PlaneMap& placement) { return moved(events_.end(), placement); }
     /// Reports the zones if they have been set or occupied differently since the last call.
     void report_changes(service::SeenObjects& seen);
+    /// Returns true if there are zones.
+    bool any() const { return !events_.zones().empty(); }
+    /// Returns true if an object is inside a polygon.
+    bool any_inside() const {
+        return std::ranges::any_of(events_.inside(), [](int objects) { return objects > 0; });
+    }
 
 private:
     std::span<const ZoneEvent> moved(std::span<const ZoneEvent> events, const PlaneMap& placement);
@@ -135,6 +148,8 @@ struct BroadcastResult : JobResult {
     bool ended_for_requests = false;
     /// Error that ended the recording, if another job continues the stream; null if recording succeeded.
     std::exception_ptr recording_failure{};
+    /// Error of the first clip that could not be written, if another job continues the stream; null if there is none.
+    std::exception_ptr clip_failure{};
 };
 
 /// Current state of a broadcast, as shown by the API and the page.
@@ -410,9 +425,15 @@ struct BroadcastJob::State {
                      int within);
     // Returns the objects inside the detection areas, at their positions in the sent frame.
     std::span<const Component> seen_by_viewers(const FrameObjects& objects);
-    // Tracks the objects of the frame that was just sent, and reports them and their events in zones to `seen`. Without
-    // `is_searched` the frame has no objects, because it shows that the source is away.
+    // Tracks the objects of the frame that was just sent, and reports them and their events in zones to `seen` and
+    // `clips`. Without `is_searched` the frame has no objects, because it shows that the source is away.
     void report(const FrameTime& time, bool is_searched, std::span<const Component> objects);
+    // Returns what happens in the frame that was just sent, for clips. `events` are those in zones.
+    Happening happening(std::span<const ZoneEvent> events) const;
+    // Makes the recorder of clips; null if there is none.
+    std::unique_ptr<ClipRecorder> make_clips(const BroadcastOptions& options);
+    // Completes the clip in progress.
+    void finish_clips(FirstFailure& failure);
     // Returns the header data of a recording.
     fwd::Recording recording_facts() const;
     // Opens the recording of the whole broadcast; null if there is none.
@@ -440,7 +461,7 @@ struct BroadcastJob::State {
     // empty unless the source is live and the mode is bounded
     std::optional<EffortFallback> fallback;
     std::optional<LagMonitor> lag;  // empty if no background is faster, and after its message
-    int effort;
+    int effort, effort_in_force;
     // empty if the stream is not refined
     std::optional<BroadcastRefinement> refinement;
     std::unique_ptr<FrameDetector> detector;
@@ -451,6 +472,11 @@ struct BroadcastJob::State {
     // reads the encoder's R, so `encoder` is declared before it
     net::StreamState stream;
     std::unique_ptr<fwd::Recorder> recorder;
+    // null unless clips are wanted
+    std::unique_ptr<ClipRecorder> clips;
+    int motion_after_frames;
+    // number of control requests in force in the frame that was sent last
+    std::uint64_t requests_sent = 0;
     // bytes of all refinements sent
     std::int64_t refined_bytes = 0;
     // objects of one frame inside the detection areas, before and after the filters move them

@@ -142,6 +142,7 @@ void Camera::run() {
     do {
         run_job(*job_);
         note_recording_failure(result_.recording_failure);
+        note_recording_failure(result_.clip_failure);
     } while (go_on());
     if (recording_failure_) std::rethrow_exception(recording_failure_);
 }
@@ -349,6 +350,8 @@ struct CamerasJob::State {
             camera.job.stop = job.stop();
             camera.job.progress = several ? ProgressMode::none : options.job.progress;
             camera.job.replace = options.job.replace;
+            camera.motion_after_frames = options.events.motion.after_frames;
+            if (!camera.clips.empty()) prepare_clip_folder(parse_clips(camera.clips).folder);
             if (several) share_machine(camera, static_cast<int>(options.cameras.size()));
             cameras.push_back(
                 std::make_unique<Camera>(camera, listener, live, fitting(camera, requested[camera.server.stream])));

@@ -63,7 +63,7 @@ private:
     bool go_on();
     // Makes the next job. Continues without a recording if its file cannot be written.
     void make_next_job();
-    // Stores the first recording error, which run() throws at the end.
+    // Stores the first error of a recording or clip, which run() throws at the end.
     void note_recording_failure(const std::exception_ptr& failure);
     // Runs a job and merges its result into result_.
     template <class Job>
@@ -81,7 +81,7 @@ private:
     std::int64_t counted_frames_ = 0;
     std::shared_ptr<Statistics> statistics_ = std::make_shared<Statistics>();
     std::shared_ptr<ServedCamera> live_;
-    // error of the first recording that failed; the camera continues without that recording
+    // error of the first recording or clip that failed; the camera continues without it
     std::exception_ptr recording_failure_;
     std::unique_ptr<BroadcastJob> job_;
     // at most one of `job_` and `relay_` is set

@@ -772,6 +772,15 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
                             camera.event_zones_path = text;
                         },
                         problem_of([](const std::string& text) { ZoneSet::read(text); })});
+    settings.push_back({{.name = "clips",
+                         .help = "write a clip around each event to this folder (with detect): motion or, with zones, "
+                                 "events in them; optionally followed by :before=SECONDS, :after=SECONDS, "
+                                 ":most=SECONDS (defaults 5, 5, 120); {name} stands for the camera's name",
+                         .type = Type::text,
+                         .optional = true,
+                         .unit = "FOLDER"},
+                        [](CameraSettings& camera, const std::string& text) { camera.clips = text; },
+                        problem_of([](const std::string& text) { parse_clips(text); })});
     settings.push_back(
         {{.name = "controls",
           .help = "allow viewers to change filters, threshold, picture settings, privacy masks and recordings",
@@ -966,6 +975,8 @@ BroadcastOptions broadcast_of(const CameraSettings& settings, const std::string&
     if (settings.detects) options.detector = detector_of(settings.detector, dashes);
     if (!settings.detects && !settings.event_zones.empty())
         fail(ErrorCode::usage, "{0}zones requires {0}detect", dashes);
+    if (!settings.detects && !settings.clips.empty()) fail(ErrorCode::usage, "{0}clips requires {0}detect", dashes);
+    options.clips = with_camera_name(settings.clips, name);
     options.event_zones = settings.event_zones;
     options.event_zones_path = settings.event_zones_path;
     options.upstream = settings.upstream;
@@ -983,6 +994,7 @@ void check_camera(const BroadcastOptions& camera) {
     parse_chain(camera.input.filters);
     check_served_source(camera.input.source);
     if (!camera.record.empty()) fwd::parse_record(camera.record);
+    if (!camera.clips.empty()) parse_clips(camera.clips);
 }
 
 }  // namespace framewire::jobs

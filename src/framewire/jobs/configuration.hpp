@@ -106,6 +106,8 @@ struct CameraSettings {
     std::optional<double> refine_seconds{};
     /// Recording file. {name} is replaced by the camera's name.
     std::string record{};
+    /// Folder of clips, with parameters. {name} is replaced by the camera's name.
+    std::string clips{};
     std::string rate = "own";
     net::ClientOptions upstream{};
     int wait = 0;
@@ -119,7 +121,7 @@ struct CameraSettings {
 /// Returns the settings of an input: matrix, range, start, duration, reconnect, max-pixels, max-memory.
 const std::vector<Setting<InputOptions>>& input_settings();
 /// Returns the settings that control how a camera is served: the encoder's settings, max-bitrate, threshold-max,
-/// refine, record, rate, loop, wait, detect, zones, controls, relay-token-file, relay-fingerprint.
+/// refine, record, rate, loop, wait, detect, zones, clips, controls, relay-token-file, relay-fingerprint.
 const std::vector<Setting<CameraSettings>>& camera_settings();
 /// Returns the settings of the listener: listen, viewers, allow-host, trusted-proxy, base-path.
 const std::vector<Setting<net::ListenerOptions>>& listener_settings();
@@ -145,8 +147,8 @@ BroadcastOptions broadcast_of(const CameraSettings& settings, const std::string&
                               std::string_view dashes);
 
 /// Checks everything that can be checked without opening the camera: the source's text and file, the filters, and the
-/// recording. Throws as parse_source(), parse_chain() and fwd::parse_record() do, and Error{no_input} if a file does
-/// not exist.
+/// recording and clips. Throws as parse_source(), parse_chain(), fwd::parse_record() and parse_clips() do, and
+/// Error{no_input} if a file does not exist.
 void check_camera(const BroadcastOptions& camera);
 
 /// An error in a configuration, with its position in the file.

@@ -2,11 +2,14 @@
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/detect/box_overlay.hpp"
+#include "framewire/detect/motion_ranges.hpp"
 #include "framewire/detect/track_overlay.hpp"
 #include "framewire/filters/gray.hpp"
+#include "framewire/jobs/clips.hpp"
 #include "framewire/jobs/input/filtered_input.hpp"
 #include "framewire/jobs/job.hpp"
 #include "framewire/jobs/outputs.hpp"
+#include "framewire/jobs/run.hpp"
 #include "framewire/media/media.hpp"
 
 #include <fmt/format.h>
@@ -54,6 +57,19 @@ std::optional<TrackerParameters> tracker_of(const DetectOptions& options) {
     return TrackerParameters{};
 }
 
+// Returns how clips are cut, after a look at the source and the folder; empty if none are wanted.
+std::optional<ClipOptions> clips_of(const DetectOptions& options, const SourceInfo& source) {
+    if (options.clips.empty()) return std::nullopt;
+    auto clips = parse_clips(options.clips);
+    if (source.live || options.input.loop)
+        fail(ErrorCode::usage,
+             "--clips reads {} a second time, which is not possible {}; use 'framewire serve --detect --clips {}'",
+             source.name, source.live ? "with a live source" : "with a loop", clips.folder);
+    prepare_clip_folder(clips.folder);
+    clips.audio = options.audio;
+    return clips;
+}
+
 }  // namespace
 
 // Members are opened in the order of declaration: the source first, outputs last.
@@ -63,8 +79,16 @@ struct DetectJob::State {
     void run();
     void send(InputFrame& frame, const FrameTime& time, const FrameObjects& found);
     void finish(FirstFailure& failure, Ending ending);
+    // Adds what happens in a frame to the time ranges of clips.
+    void add_to_clips(double seconds, std::span<const Component> objects, std::span<const ZoneEvent> events);
+    // Cuts the clips. A failure of one does not keep the others from being cut.
+    void cut_clips(FirstFailure& failure);
 
     FrameJob<FilteredInput> job;
+    InputOptions input;
+    std::optional<ClipOptions> clips;  // empty: none
+    ClipTimes clip_times;
+    std::vector<ClipRange> clip_ranges;
     std::unique_ptr<FrameDetector> detector;
     VideoOutput annotated, masks;
     HostImage mask;  // the last mask, unpacked
@@ -81,6 +105,9 @@ struct DetectJob::State {
 
 DetectJob::State::State(const DetectOptions& options)
     : job(options.job, options.input, files_of(options)),
+      input(options.input),
+      clips(clips_of(options, job.input().info())),
+      clip_times(clips ? clips->before_seconds : 0, clips ? clips->after_seconds : 0),
       detector(make_detector(options.detector, job.input().shape(), job.input().rate(), job.input().executor(),
                              job.stop(), !options.mask.empty() || !options.labels.empty())),
       annotated(options.annotate, job.input().shape(), job.input().rate(),
@@ -148,6 +175,7 @@ void DetectJob::State::send(InputFrame& frame, const FrameTime& time, const Fram
             draw_outlines(objects, {}, image);
         annotated.write(image, time);
     }
+    if (clips) add_to_clips(time.seconds, objects, events.value_or(std::span<const ZoneEvent>()));
     result.objects += std::ssize(objects);
     result.left_out += found.left_out();
     if (events) result.events += std::ssize(*events);
@@ -161,6 +189,37 @@ void DetectJob::State::finish(FirstFailure& failure, Ending ending) {
     failure.attempt([&] { labels.finish(ending); });
     if (steps) failure.attempt([&] { steps->finish(ending); });
     failure.attempt([&] { output.finish(ending, records.end()); });
+}
+
+void DetectJob::State::add_to_clips(double seconds, std::span<const Component> objects,
+                                    std::span<const ZoneEvent> events) {
+    const bool any = !objects.empty();
+    if (zone_events)
+        clip_times.add(seconds,
+                       {!events.empty(), std::ranges::any_of(zone_events->inside(), [](int n) { return n > 0; })});
+    else
+        clip_times.add(seconds, {any, any, MotionRangeRules{}.after_frames});
+    const auto& range = clip_times.range();
+    if (!range) return;
+    if (clip_ranges.empty() || clip_ranges.back().begin_seconds != range->begin_seconds)
+        clip_ranges.push_back(*range);
+    else
+        clip_ranges.back() = *range;
+}
+
+void DetectJob::State::cut_clips(FirstFailure& failure) {
+    for (const auto& range : clip_ranges)
+        for (const auto& part :
+             parts_of({std::max(0.0, range.begin_seconds), range.end_seconds}, clips->most_seconds)) {
+            if (job.stopped()) return;
+            failure.attempt([&] {
+                const auto path =
+                    free_file_name(clips->folder, clip_name(input.source, 0, part.begin_seconds), usual_clip_ending());
+                RunJob cut(cut_of(job.options(), input, part, path, clips->audio));
+                cut.run();
+                result.clips.push_back(path);
+            });
+        }
 }
 
 namespace {
@@ -181,6 +240,8 @@ JobFiles files_of(const DetectOptions& options) {
     require_one_standard_output({options.output, options.annotate, options.mask}, "-o, --annotate and --mask");
     if (!options.zones.empty() && options.format != RecordFormat::jsonl)
         fail(ErrorCode::usage, "zones need JSON lines, because other formats have no events; use --format jsonl");
+    if (!options.clips.empty() && JobFiles().source(options.input.source).reads_standard_input())
+        fail(ErrorCode::usage, "--clips reads the source a second time, which is not possible with standard input");
     auto files = JobFiles()
                      .source(options.input.source)
                      .output("-o", options.output, file_format_of(options.format))
@@ -199,7 +260,14 @@ JobFiles files_of(const DetectOptions& options) {
 DetectJob::DetectJob(const DetectOptions& options) : state_(std::make_unique<State>(options)) {}
 DetectJob::~DetectJob() = default;
 
-const DetectResult& DetectJob::run() { return state_->run(), state_->result; }
+// Events that were found before a failure are cut, too.
+const DetectResult& DetectJob::run() {
+    FirstFailure failure;
+    failure.attempt([&] { state_->run(); });
+    if (state_->clips) state_->cut_clips(failure);
+    failure.rethrow();
+    return state_->result;
+}
 const DetectResult& DetectJob::result() const { return state_->result; }
 const Statistics& DetectJob::statistics() const { return state_->job.statistics(); }
 

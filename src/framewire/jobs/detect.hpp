@@ -81,6 +81,10 @@ struct DetectOptions {
     /// Event zones, fractions of the filtered frame. Unless the set is empty, the objects are tracked, with the default
     /// parameters if `detector` names none, and the records, which must be JSON lines, contain the events.
     ZoneSet zones{};
+    /// Optional. Writes a clip of the filtered frames around each event, see parse_clips(). With zones the events are
+    /// those in zones, else motion. The clips are cut when the whole source has been read, by reading it again, so it
+    /// must not be live. Empty: no clips.
+    std::string clips{};
 };
 
 /// Returns the files that these options read and write. Throws Error{usage} if several outputs are standard output, if
@@ -96,6 +100,8 @@ struct DetectResult : JobResult {
     std::int64_t left_out = 0;
     /// Number of events in zones.
     std::int64_t events = 0;
+    /// Paths of the clips.
+    std::vector<std::string> clips{};
 };
 
 /// Finds moving objects in the filtered frames of a source and writes records, and optionally videos and label images.

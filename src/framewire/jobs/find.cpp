@@ -10,17 +10,14 @@
 #include "framewire/media/media.hpp"
 #include "framewire/media/sources.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <limits>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -413,16 +410,6 @@ bool reads_changes(const FindOptions& options) {
            options.job.backend != BackendChoice::cuda;
 }
 
-std::string clip_time(const FindResult& result, double seconds) {
-    if (result.began_us > 0) {
-        const auto time =
-            std::chrono::sys_seconds(std::chrono::seconds((result.began_us + std::llround(seconds * 1e6)) / 1'000'000));
-        return fmt::format("{:%Y%m%d-%H%M%S}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
-    }
-    const auto whole = static_cast<std::int64_t>(seconds);
-    return fmt::format("{:02}h{:02}m{:02}s", whole / 3600, whole / 60 % 60, whole % 60);
-}
-
 }  // namespace
 
 JobFiles files_of(const FindOptions& options) {
@@ -446,20 +433,11 @@ const Statistics& FindJob::statistics() const { return search_->statistics(); }
 
 RunOptions clip_of(const FindOptions& options, const FindResult& result, const MotionRange& range,
                    const ClipOptions& clips) {
-    RunOptions run{.job = options.job, .input = options.input, .audio = clips.audio, .pace = Pace::hurried};
-    run.job.statistics_path.clear();
-    run.job.progress = ProgressMode::none;
     const auto begin = std::max(0.0, range.begin_seconds - clips.before_seconds);
-    run.input.start_seconds = begin;
-    run.input.duration_seconds = range.end_seconds + clips.after_seconds - begin;
-    const auto ending = !clips.ending.empty()      ? clips.ending
-                        : result.from_changes      ? "fwd"
-                        : ffmpeg_version().empty() ? "y4m"
-                                                   : "mp4";
-    const auto stem = std::filesystem::path(options.input.source).stem().string();
-    run.output = literal_sink(std::filesystem::path(clips.folder) /
-                              fmt::format("{}-{}.{}", stem, clip_time(result, begin), ending));
-    return run;
+    const auto ending = !clips.ending.empty() ? clips.ending : result.from_changes ? "fwd" : usual_clip_ending();
+    const auto name = clip_name(options.input.source, result.began_us, begin);
+    return cut_of(options.job, options.input, {begin, range.end_seconds + clips.after_seconds},
+                  std::filesystem::path(clips.folder) / fmt::format("{}.{}", name, ending), clips.audio);
 }
 
 }  // namespace framewire::jobs

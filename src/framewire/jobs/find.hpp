@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/detect/motion_ranges.hpp"
+#include "framewire/jobs/clips.hpp"
 #include "framewire/jobs/detect.hpp"
 #include "framewire/jobs/job.hpp"
 #include "framewire/jobs/options.hpp"
@@ -67,17 +68,9 @@ private:
     std::unique_ptr<Search> search_;
 };
 
-/// How clips are cut out of a source.
-struct ClipOptions {
-    std::string folder{};  ///< output folder
-    std::string ending{};  ///< extension, such as mp4; empty: fwd for a recording, else mp4, or y4m without FFmpeg
-    double before_seconds = 0, after_seconds = 0;  ///< added around each motion range
-    bool audio = true;                             ///< copies the sound
-};
-
 /// Returns the options of a job that cuts one motion range out of the source of `options`. The clip's name consists of
-/// the source's name and the time of the first frame: of day in UTC if `result` knows it, else since the start. Clips
-/// of recordings in the same format keep every byte.
+/// the source's name and the time of the first frame, see clip_name(). Clips of recordings in the same format keep
+/// every byte.
 RunOptions clip_of(const FindOptions& options, const FindResult& result, const MotionRange& range,
                    const ClipOptions& clips);
 

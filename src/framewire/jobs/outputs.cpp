@@ -112,11 +112,13 @@ void LabelOutput::finish(Ending ending) {
     if (array_ && written_.whole()) array_->finish(ending);
 }
 
-std::string new_file_name(const std::string& folder, std::string_view name, std::string_view ending) {
-    const std::time_t now = std::time(nullptr);
+std::string new_file_name(const std::string& folder, std::string_view name, std::string_view ending, std::time_t at) {
     std::tm local{};
-    localtime_r(&now, &local);
-    const auto begin = fmt::format("{}-{:%Y%m%d-%H%M%S}", name, local);
+    localtime_r(&at, &local);
+    return free_file_name(folder, fmt::format("{}-{:%Y%m%d-%H%M%S}", name, local), ending);
+}
+
+std::string free_file_name(const std::string& folder, std::string_view begin, std::string_view ending) {
     for (int number = 1;; ++number) {
         const auto file =
             number == 1 ? fmt::format("{}.{}", begin, ending) : fmt::format("{}-{}.{}", begin, number, ending);

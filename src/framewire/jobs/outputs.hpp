@@ -8,6 +8,7 @@
 #include "framewire/plan/statistics.hpp"
 
 #include <cstdint>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <span>
@@ -94,9 +95,13 @@ private:
 /// Returns true if the path is that of a single label image or of a sequence of label images.
 bool is_label_image(const std::string& path);
 
-/// Returns the path of a new file, `FOLDER/NAME-20261123-124501.ENDING`, with the local time. A number is appended if
-/// that file, or its `.part`, exists. `name` may contain only characters that are valid in a file name.
-std::string new_file_name(const std::string& folder, std::string_view name, std::string_view ending);
+/// Returns the path of a new file, `FOLDER/NAME-20261123-124501.ENDING`, with the local time `at`, and a number as in
+/// free_file_name(). `name` may contain only characters that are valid in a file name.
+std::string new_file_name(const std::string& folder, std::string_view name, std::string_view ending,
+                          std::time_t at = std::time(nullptr));
+/// Returns the path of a new file, `FOLDER/BEGIN.ENDING`. If that file or its `.part` exists, `BEGIN-2`, `BEGIN-3` ...
+/// are tried. `begin` may contain only characters that are valid in a file name.
+std::string free_file_name(const std::string& folder, std::string_view begin, std::string_view ending);
 
 /// A text file with one record per frame. If the run is interrupted, the file stays readable up to the last complete
 /// record.

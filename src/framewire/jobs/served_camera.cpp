@@ -167,6 +167,7 @@ std::string command_of(const BroadcastOptions& options, const std::string& kept_
     if (options.detector) add_detector(line, *options.detector);
     line.option("--zones", options.event_zones_path);
     line.option("--record", options.record);
+    line.option("--clips", options.clips);
     line.option("--state", kept_in);
     if (kept_in.empty() && !options.zones.zones.empty()) line.comment(zones_text(options.zones));
     if (kept_in.empty() && options.event_zones_path.empty() && !options.event_zones.empty())
