@@ -131,7 +131,7 @@ void ClipTimes::add(double seconds, const Happening& happening) {
 double ClipTimes::horizon_seconds() const {
     if (!newest_) return -std::numeric_limits<double>::infinity();
     const bool may_start = run_ > 0 && !(range_ && *newest_ <= range_->end_seconds);
-    return (may_start ? run_begin_ : *newest_) - before_;
+    return (may_start ? run_begin_ : *newest_) - before_ - rounding;
 }
 
 void ClipTimes::reset() {

@@ -81,7 +81,7 @@ public:
     const std::optional<ClipRange>& range() const { return range_; }
     /// Returns true if a frame belongs to the newest range.
     bool wants(double seconds) const {
-        return range_ && seconds >= range_->begin_seconds && seconds <= range_->end_seconds;
+        return range_ && seconds >= range_->begin_seconds - rounding && seconds <= range_->end_seconds + rounding;
     }
     /// Returns the time before which no later range begins.
     double horizon_seconds() const;
@@ -89,6 +89,8 @@ public:
     void reset();
 
 private:
+    static constexpr double rounding = 1e-6;  // files have times in microseconds or ticks
+
     double before_, after_;
     std::optional<ClipRange> range_;
     std::optional<double> newest_;
