@@ -8,6 +8,7 @@
 #include "framewire/detect/background.hpp"
 #include "framewire/detect/masks.hpp"
 #include "framewire/detect/mixture.hpp"
+#include "framewire/detect/stabiliser.hpp"
 #include "framewire/filters/gray.hpp"
 #include "framewire/filters/text.hpp"
 
@@ -30,7 +31,10 @@
 //
 //     foreground_mask -> region -> MaskMedian or MaskMorphology -> region -> objects_mask -> ComponentLabelling
 //
-// Without a cleaning operation the foreground mask is labelled directly.
+// Without a cleaning operation the foreground mask is labelled directly. With a stabiliser:
+//
+//     frame -> gray, if the background needs no more -> Stabiliser -> still -> one of the above, into still_mask
+//     still_mask -> Stabiliser -> foreground_mask
 
 namespace framewire {
 namespace {
@@ -72,8 +76,9 @@ struct MotionDetector::State {
             adaptive.emplace(*samples, frames, executor_);
         else {
             const ForegroundParameters before{parameters.blur_px, parameters.threshold};
-            foreground.emplace(before, frames, executor_);
-            first_frame.emplace(before, frames.with_frames(1), executor_);
+            const auto compared = parameters.stabilise ? gray : frames;
+            foreground.emplace(before, compared, executor_);
+            first_frame.emplace(before, compared.with_frames(1), executor_);
             background = BackendImage(gray.with_frames(1), executor_);
         }
         // The mean is computed from blurred frames, so each frame is blurred once, and the plan that compares frames
@@ -84,6 +89,7 @@ struct MotionDetector::State {
             backgrounds = BackendImage(gray, executor_);
             difference.emplace(ForegroundParameters{.blur = 1, .threshold = parameters.threshold}, gray, executor_);
         }
+        if (parameters.stabilise) make_stabiliser(frames);
         const auto cleaning = cleaning_of(parameters);
         if (const auto* window = std::get_if<MedianWindow>(&cleaning))
             median.emplace(window->size_px, frames, executor_);
@@ -92,21 +98,46 @@ struct MotionDetector::State {
                                executor_);
     }
 
+    // Images become gray before they are shifted, so that gray frames and BGR frames give the same masks.
+    void make_stabiliser(const Shape& frames) {
+        const auto gray = frames.with_channels(1);
+        if (foreground && frames.channels != 1) {
+            to_gray.emplace(GrayParameters{.channels = 1}, frames, *executor);
+            gray_frames = BackendImage(gray, *executor);
+        }
+        stabiliser.emplace(foreground ? gray : frames, *executor);
+        still = BackendImage(foreground ? gray : frames, *executor);
+        still_mask = BackendMask(frames, *executor);
+    }
+
     template <MemorySpace space>
     void find_foreground(const View<const std::uint8_t, space>& frames) {
+        if (!stabiliser) return find_foreground<space>(frames, foreground_mask.view<space>());
+        auto in = frames;
+        if (to_gray && frames.shape().channels != 1) {
+            to_gray->run(FilterImages<space>{frames, {}, gray_frames.view<space>()});
+            in = gray_frames.view<space>();
+        }
+        stabiliser->run(in, still.view<space>());
+        find_foreground<space>(std::as_const(still).view<space>(), still_mask.view<space>());
+        stabiliser->move_back(std::as_const(still_mask).view<space>(), foreground_mask.view<space>());
+    }
+
+    template <MemorySpace space>
+    void find_foreground(const View<const std::uint8_t, space>& frames,
+                         const BitMaskView<std::uint32_t, space>& foreground_of_frames) {
         if (mixture)
-            mixture->run(frames, foreground_mask.view<space>());
+            mixture->run(frames, foreground_of_frames);
         else if (adaptive)
-            adaptive->run(frames, foreground_mask.view<space>());
+            adaptive->run(frames, foreground_of_frames);
         else
-            find_difference<space>(frames);
+            find_difference<space>(frames, foreground_of_frames);
     }
 
     // Finds differences from the background. With a running mean each frame has its own background; otherwise all
     // frames share one picture.
     template <MemorySpace space>
-    void find_difference(const View<const std::uint8_t, space>& frames) {
-        const auto mask = foreground_mask.view<space>();
+    void find_difference(const View<const std::uint8_t, space>& frames, const BitMaskView<std::uint32_t, space>& mask) {
         if (mean) {
             foreground->blur(frames, blurred.view<space>());
             mean->run(std::as_const(blurred).view<space>(), backgrounds.view<space>());
@@ -163,6 +194,8 @@ struct MotionDetector::State {
     Shape shape;
     Executor* executor;
     const MaskRegion* region;
+    std::optional<Gray> to_gray;  // for a stabiliser that needs only gray
+    std::optional<Stabiliser> stabiliser;
     std::optional<Foreground> foreground, first_frame;
     std::optional<MixtureBackground> mixture;
     std::optional<AdaptiveBackground> adaptive;
@@ -173,7 +206,9 @@ struct MotionDetector::State {
     ComponentLabelling labelling;
     BackendImage background;                    // blurred gray image, shared by all frames
     BackendImage blurred, backgrounds;          // used if each frame has its own background
+    BackendImage gray_frames, still;            // used by a stabiliser: its input and output
     BackendMask foreground_mask, objects_mask;  // masks after the threshold and after the morphology
+    BackendMask still_mask;                     // the foreground of shifted frames
     DetectedObjects objects;                    // results of runs that were given no lists
     bool has_background = false;
     // Number of coming frames without a background. At least 1, since the first frame replaces a picture that was not
@@ -200,10 +235,18 @@ void MotionDetector::set_background(HostView<const std::uint8_t> picture) {
     const auto channels = picture.shape().channels;
     validate(picture, shape.with_channels(channels == 1 ? 1 : 3), "the background");
     Foreground blurring({.blur = state.parameters.blur_px}, picture.shape(), *state.executor);
+    Gray to_gray({.channels = 1}, picture.shape(), *state.executor);
     state.executor->in_its_space([&]<MemorySpace space>() {
         BackendImage there(picture.shape(), *state.executor);
+        BackendImage gray(picture.shape().with_channels(1), *state.executor);
         there.put(picture);
         blurring.blur(std::as_const(there).view<space>(), state.background.view<space>());
+        // Frames are shifted to fit the picture.
+        if (state.stabiliser) {
+            to_gray.run(FilterImages<space>{std::as_const(there).view<space>(), {}, gray.view<space>()});
+            state.stabiliser->reset();
+            state.stabiliser->run(std::as_const(gray).view<space>(), state.still.view<space>().frames(0, 1));
+        }
         state.executor->synchronize();
     });
     state.has_background = true;
@@ -211,9 +254,11 @@ void MotionDetector::set_background(HostView<const std::uint8_t> picture) {
 }
 
 // Resets the model of a mixture, an adaptive background or a mean. The first frame of the next run becomes the
-// background `first`.
+// background `first`. A stabiliser continues with a picture, which also stays the background.
 void MotionDetector::reset() {
     auto& state = *state_;
+    if (state.stabiliser && !std::holds_alternative<BackgroundImage>(state.parameters.background))
+        state.stabiliser->reset();
     if (state.mixture) state.mixture->reset();
     if (state.adaptive) state.adaptive->reset();
     if (state.mean) state.mean->reset();
@@ -259,6 +304,12 @@ template DeviceBitMaskView<const std::uint32_t> MotionDetector::mask<MemorySpace
 HostBitMaskView<const std::uint32_t> MotionDetector::foreground_on_host() const {
     state_->executor->require_space<MemorySpace::host>("a mask of the foreground");
     return std::as_const(state_->foreground_mask).view<MemorySpace::host>();
+}
+
+HostView<const std::uint8_t> MotionDetector::still_on_host() const {
+    state_->executor->require_space<MemorySpace::host>("frames without the camera's movements");
+    if (!state_->stabiliser) fail(ErrorCode::internal, "frames were requested of a detector without stabilisation");
+    return std::as_const(state_->still).view<MemorySpace::host>();
 }
 
 void MotionDetector::draw_background(HostView<std::uint8_t> picture) const {
@@ -426,6 +477,9 @@ const ParameterFields<DetectorParameters>& detector_fields() {
              .help = "a pixel is foreground if its gray value differs from the background by more than this",
              .maximum = 255,
              .unit = "N"}),
+        parameter_field(&P::stabilise,
+                        {.name = "stabilise",
+                         .help = "take small movements of the camera out of the frames before they are compared"}),
         cleaning_field(),
         parameter_field(&P::shape, element_shape_names, {.name = "shape", .help = "shape of the structuring element"}),
         parameter_field(&P::diameter_px, {.name = "diameter",
@@ -672,6 +726,7 @@ DetectorSteps::DetectorSteps(const DetectorParameters& parameters, const Shape& 
       labelling_({.connectivity = parameters.connectivity, .capacity = 1, .label_images = true}, frame, executor),
       components_(1, 1),
       labels_(static_cast<std::size_t>(frame.with_channels(1).bytes()) * sizeof(std::int32_t)),
+      stabilises_(parameters.stabilise),
       steps_(make_steps(parameters, frame)) {
     // The intermediate results are read on the host.
     if (executor.backend() != Backend::cpu)
@@ -679,7 +734,8 @@ DetectorSteps::DetectorSteps(const DetectorParameters& parameters, const Shape& 
     if (frame.frames != 1)
         fail(ErrorCode::usage, "pictures of a detector's steps require single frames, not {}", frame.frames);
     if (!classifies_frames(parameters.background))
-        blurring_.emplace(ForegroundParameters{parameters.blur_px, parameters.threshold}, frame, executor);
+        blurring_.emplace(ForegroundParameters{parameters.blur_px, parameters.threshold},
+                          stabilises_ ? frame.with_channels(1) : frame, executor);
 }
 
 DetectorSteps::~DetectorSteps() = default;
@@ -691,9 +747,10 @@ HostView<std::uint8_t> DetectorSteps::picture_of(std::string_view name) {
     return step->picture.view();
 }
 
-// Runs the detector, then copies its intermediate results or recomputes them.
+// Runs the detector, then copies its intermediate results or recomputes them from what the background saw.
 void DetectorSteps::run(HostView<const std::uint8_t> frame) {
     detector_.run(frame);
+    if (stabilises_) frame = detector_.still_on_host();
     detector_.draw_background(picture_of("background"));
     if (blurring_) {
         Gray({.channels = 1}, frame.shape(), *executor_)

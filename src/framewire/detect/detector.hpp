@@ -37,8 +37,9 @@ using MaskCleaning = std::variant<MorphologyOperation, MedianWindow>;
 /// of the moving-object report.
 struct DetectorParameters {
     BackgroundModel background = AdaptiveParameters{};  ///< the background that frames are compared with
-    int blur_px = 15;    ///< side of the Gaussian that blurs frames and background, 1 to 255; 1: no blur
-    int threshold = 20;  ///< a pixel is foreground if its gray value differs by more from the background, 0 to 255
+    int blur_px = 15;        ///< side of the Gaussian that blurs frames and background, 1 to 255; 1: no blur
+    int threshold = 20;      ///< a pixel is foreground if its gray value differs by more from the background, 0 to 255
+    bool stabilise = false;  ///< takes small movements of the camera out of the frames first; see Stabiliser
     std::optional<MaskCleaning> morphology{};  ///< empty: chosen for the background, see cleaning_of()
     ElementShape shape = ElementShape::disc;
     int diameter_px = 15;  ///< diameter of the morphology's element, odd, 1 to 63; a median has no element
@@ -80,6 +81,8 @@ DetectorParameters at_rate(DetectorParameters parameters, double frames_per_seco
 /// A mixture or an adaptive background replaces the steps up to the threshold: it classifies the frames without
 /// blurring them.
 /// From the threshold on, masks have one bit per pixel.
+/// With DetectorParameters::stabilise the background sees frames without the camera's small movements, and the mask
+/// after the threshold is moved back to the frame's pixels.
 ///
 /// The detector owns the background and carries it from run to run, so frames must arrive in chronological order, in
 /// batches of one size. A detector supports one run at a time.
@@ -140,6 +143,9 @@ public:
     /// `picture` is one frame with any strides. CPU backend only.
     void draw_background(HostView<std::uint8_t> picture) const;
 
+    /// Returns the frames of the last run without the camera's movements, which the background saw: gray if
+    /// needs_only_gray() is true. Requires DetectorParameters::stabilise. CPU backend only.
+    HostView<const std::uint8_t> still_on_host() const;
     /// Returns how many frames of the last run had no background yet (frames_before_background()); their objects are
     /// unreliable. At most the number of frames of the run.
     int frames_before_background() const;
@@ -233,6 +239,7 @@ private:
     ComponentLabelling labelling_;
     HostComponents components_;
     HostBuffer labels_;
+    bool stabilises_;
     std::optional<Foreground> blurring_;  // empty for models that classify frames
     std::vector<DetectorStep> steps_;
 };

@@ -5,6 +5,8 @@
 #include "framewire/detect/detector_ref.hpp"
 #include "framewire/detect/masks.hpp"
 #include "framewire/detect/mixture.hpp"
+#include "framewire/detect/mixture_ref.hpp"
+#include "framewire/detect/stabiliser_ref.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/images.hpp"
 
@@ -13,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -119,9 +122,11 @@ TEST_P(DetectorTest, BatchesMatchSingleFrames) {
     auto& executor = kit::executor(GetParam());
     const Shape shape{6, 70, 131, 3};
     const auto frames = scene(shape);
-    for (const char* background : {"first", "mean:0.3", "mixture", "adaptive"}) {
+    for (const std::string background :
+         {"first", "mean:0.3", "mixture", "adaptive", "first, stabilised", "mixture, stabilised"}) {
         DetectorParameters parameters;
-        parameters.background = parse_background(background);
+        parameters.background = parse_background(background.substr(0, background.find(',')));
+        parameters.stabilise = background.ends_with("stabilised");
         MotionDetector together(parameters, shape, executor), one_by_one(parameters, shape.with_frames(1), executor);
         const auto want = detected(together, frames.view(), executor);
         Objects got;
@@ -131,6 +136,71 @@ TEST_P(DetectorTest, BatchesMatchSingleFrames) {
         EXPECT_FALSE(want[4].empty()) << background;
         one_by_one.reset();
         EXPECT_EQ(detected(one_by_one, frames.view().frames(0, 1), executor)[0], want[0]) << background << ", reset";
+    }
+}
+
+// Returns the scene from a camera that moves by whole pixels.
+HostImage shaken_scene(const Shape& shape) {
+    constexpr int range = 3;
+    const auto wide = scene({shape.frames, shape.height + 2 * range, shape.width + 2 * range, shape.channels});
+    HostImage frames(shape);
+    for (int frame = 0; frame < shape.frames; ++frame) {
+        const int x = frame * 3 % (2 * range + 1), y = frame * 5 % (2 * range + 1);
+        for (int row = 0; row < shape.height; ++row)
+            std::copy_n(wide.view().row(frame, row + y) + x * shape.channels, shape.row_bytes(),
+                        frames.view().row(frame, row));
+    }
+    return frames;
+}
+
+TEST_P(DetectorTest, StabilisedMatchesTheSeparateSteps) {
+    auto& executor = kit::executor(GetParam());
+    for (const int channels : {3, 1}) {
+        const Shape shape{6, 90, 161, channels}, gray_shape = shape.with_channels(1);
+        const auto frames = shaken_scene(shape);
+        HostImage still(shape), moving(gray_shape), shadows(gray_shape), moved(gray_shape);
+        const auto shifts = StabiliserReference(shape.with_frames(1)).run(frames.view(), still.view());
+        EXPECT_NE(shifts[1], CameraShift{});
+        MixtureReference(mixture_terms({}), shape).run(still.view(), moving.view(), shadows.view());
+        StabiliserReference::move_back(shifts, std::as_const(moving).view(), moved.view());
+        const auto want = objects_of_masks_reference({.background = MixtureParameters{}}, std::as_const(moved).view());
+        EXPECT_FALSE(want[3].empty());
+        MotionDetector detector({.background = MixtureParameters{}, .stabilise = true}, shape, executor);
+        EXPECT_EQ(detected(detector, frames.view(), executor), want) << channels;
+        detector.reset();
+        EXPECT_EQ(detected(detector, frames.view(), executor), want) << channels << ", reset";
+    }
+}
+
+// A background that needs only gray compares stabilised gray images.
+TEST_P(DetectorTest, StabilisesGrayImagesForABackgroundThatNeedsNoMore) {
+    auto& executor = kit::executor(GetParam());
+    const Shape shape{6, 90, 161, 3}, gray_shape = shape.with_channels(1);
+    const auto frames = shaken_scene(shape);
+    HostImage gray(gray_shape), still(gray_shape), blurred(gray_shape), dirty(gray_shape), moved(gray_shape);
+    HostBitMask mask(gray_shape);
+    gray_reference(GrayMethod::weighted, frames.view(), gray.view());
+    auto parameters = report_chain;
+    parameters.stabilise = true;
+    const auto shifts = StabiliserReference(gray_shape.with_frames(1)).run(gray.view(), still.view());
+    gaussian_reference({.size = parameters.blur_px, .rounding = GaussianRounding::opencv}, still.view(),
+                       blurred.view());
+    difference_reference(parameters.threshold, std::as_const(blurred).view(), blurred.view().frames(0, 1), mask.view());
+    unpack_mask(std::as_const(mask).view(), dirty.view());
+    StabiliserReference::move_back(shifts, std::as_const(dirty).view(), moved.view());
+    const auto want = objects_of_masks_reference(parameters, std::as_const(moved).view());
+    EXPECT_FALSE(want[3].empty());
+    MotionDetector detector(parameters, shape, executor),
+        of_picture({.background = BackgroundImage{}, .stabilise = true}, shape, executor);
+    EXPECT_EQ(detected(detector, frames.view(), executor), want);
+    // The first frame as a picture: it is the reference of the stabiliser, too.
+    of_picture.set_background(frames.view().frames(0, 1));
+    const auto later = detected(of_picture, frames.view(), executor);
+    EXPECT_FALSE(later[3].empty());
+    EXPECT_TRUE(later[0].empty());
+    if (GetParam() == Backend::cpu) {
+        detector.reset();
+        EXPECT_EQ(detected(detector, gray.view(), executor), want) << "frames that are gray already";
     }
 }
 

@@ -1,7 +1,9 @@
 #include "framewire/jobs/detect.hpp"
 #include "framewire/jobs/job_testing_testing.hpp"
 #include "framewire/jobs/run.hpp"
+#include "kit/images.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +15,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace framewire::jobs {
 namespace {
@@ -67,6 +71,57 @@ TEST_P(Detect, TracksAlikeOnEveryBackend) {
     EXPECT_NE(text.find(R"("track":1,"age":)"), text.npos);
     EXPECT_EQ(records[0], records[2]);
     EXPECT_EQ(records[1], records[3]);
+}
+
+// More frames than a ring has slots, from a camera that moves by whole pixels: objects are found where they are in the
+// frames, and on every backend alike.
+TEST_P(Detect, StabilisesTheCamera) {
+    constexpr int count = 150, range = 4;
+    const Shape shape{1, 120, 200, 3}, wide{count, 120 + 2 * range, 200 + 2 * range, 3};
+    HostImage scene(wide.with_frames(1));
+    kit::fill(scene.view(), kit::Fill::noise, 3);
+    // The scene's blocks of 5 px have random gray values; an object of 40x30 pixels passes.
+    Bytes camera;
+    const auto object_at = [](int frame) { return std::pair(20 + frame % 100, 30 + frame / 4); };
+    for (int frame = 0; frame < count; ++frame) {
+        const int dx = frame * 3 % (2 * range + 1), dy = frame * 5 % (2 * range + 1);
+        const auto [left, top] = object_at(frame);
+        for (int y = dy; y < shape.height + dy; ++y)
+            for (int x = dx; x < shape.width + dx; ++x)
+                for (int channel = 0; channel < 3; ++channel) {
+                    const bool object = frame > 20 && x >= left && x < left + 40 && y >= top && y < top + 30;
+                    const int gray = 60 + scene.view().row(0, y / 5)[x / 5] / 3;
+                    camera.push_back(static_cast<std::uint8_t>(object ? 250 - channel : gray));
+                }
+    }
+    write_file(folder_ / "shaken.bgr", camera.data(), camera.size());
+    std::vector<Bytes> masks;
+    for (const auto& [stabilise, on_cpu] : {std::pair(true, false), std::pair(true, true), std::pair(false, true)}) {
+        auto asked = options(fmt::format("raw:{}:size=200x120:fps=25:format=bgr", folder_ / "shaken.bgr"));
+        asked.job.replace = true;
+        if (on_cpu) asked.job.backend = BackendChoice::cpu;
+        asked.detector.parameters = {.stabilise = stabilise};
+        DetectJob(asked).run();
+        masks.push_back(read_file(folder_ / "mask.gray"));
+    }
+    EXPECT_EQ(masks[0], masks[1]);
+    // Returns pixels of the late masks that are set outside of the object or not set inside of it.
+    const auto wrong = [&](const Bytes& mask) {
+        std::int64_t pixels = 0;
+        for (int frame = 30; frame < count; ++frame) {
+            const auto [left, top] = object_at(frame);
+            const int dx = frame * 3 % (2 * range + 1), dy = frame * 5 % (2 * range + 1);
+            for (int y = 0; y < shape.height; ++y)
+                for (int x = 0; x < shape.width; ++x) {
+                    const bool object = x >= left - dx && x < left - dx + 40 && y >= top - dy && y < top - dy + 30;
+                    pixels +=
+                        object != (mask[static_cast<std::size_t>((frame * shape.height + y) * shape.width + x)] > 0);
+                }
+        }
+        return pixels / (count - 30);
+    };
+    EXPECT_LT(wrong(masks[0]), 100) << "pixels per frame, of 1200 in the object";
+    EXPECT_GT(wrong(masks[2]), 500);
 }
 
 TEST_P(Detect, TrailsNeedATracker) {

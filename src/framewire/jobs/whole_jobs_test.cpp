@@ -190,6 +190,9 @@ TEST_P(WholeJobs, EveryDetectorMatchesTheCpu) {
     detect({{"background", "mixture:shadows=1"}});
     detect({{"background", "mixture:history=20:shadows=0"}});
     detect({{"morph", "none"}, {"min-area", "1"}});
+    detect({{"stabilise", "1"}});
+    detect({{"background", "adaptive"}, {"stabilise", "1"}});
+    detect({{"method", "report"}, {"stabilise", "1"}});
     detect({}, std::vector<Zone>{{100, 100, 300, 200}});
     detect({{"method", "report"}}, {}, "scale=50%,gaussian=3");
     detect({}, {}, "convolve='1 2 1 2 4 2 1 2 1':divisor=16,gray=channels=1");
