@@ -45,14 +45,18 @@ inline bool somebody_is_at(int port) {
     return false;
 }
 
-/// Starts FFmpeg as a camera that sends one colour at its own rate to the first client that connects.
-inline std::unique_ptr<Program> network_camera(int port, const std::string& color, const std::string& size) {
-    auto program = std::make_unique<Program>(
-        std::vector<std::string>{"ffmpeg", "-loglevel", "error", "-re", "-f", "lavfi", "-i",
-                                 fmt::format("color={}:size={}:rate=10", color, size), "-c:v", "mpeg2video", "-g", "5",
-                                 "-f", "mpegts", fmt::format("tcp://127.0.0.1:{}?listen=1", port)});
+/// Starts FFmpeg as a camera that sends this FFmpeg test source at its own rate to the first client that connects.
+inline std::unique_ptr<Program> network_camera(int port, const std::string& source) {
+    auto program = std::make_unique<Program>(std::vector<std::string>{
+        "ffmpeg", "-loglevel", "error", "-re", "-f", "lavfi", "-i", source, "-c:v", "mpeg2video", "-g", "5", "-f",
+        "mpegts", fmt::format("tcp://127.0.0.1:{}?listen=1", port)});
     EXPECT_TRUE(becomes_true([&] { return somebody_is_at(port); })) << program->err();
     return program;
+}
+
+/// Starts such a camera that sends one colour.
+inline std::unique_ptr<Program> network_camera(int port, const std::string& color, const std::string& size) {
+    return network_camera(port, fmt::format("color={}:size={}:rate=10", color, size));
 }
 
 }  // namespace framewire::e2e

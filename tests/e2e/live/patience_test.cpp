@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -17,6 +18,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -133,6 +135,65 @@ TEST(Patience, ViewersStayWhileTheSourceIsDisconnected) {
         EXPECT_EQ(text.find("geheim"), std::string::npos) << text;
     }
     EXPECT_NE(served.err.find(fmt::format("***@127.0.0.1:{}", port)), std::string::npos) << served.err;
+}
+
+// While the camera is lost, nothing enters, moves or crosses: the object that was inside leaves as gone when its track
+// ends, and enters again as another one.
+TEST(Patience, ObjectsOfALostCameraLeaveTheirZonesAsGone) {
+    const TemporaryFolder folder;
+    std::ofstream(folder / "zones.json") << R"({"zones":[{"name":"room","polygon":[[0,0],[1,0],[1,1],[0,1]]},)"
+                                         << R"({"name":"edge","line":[[0.01,0],[0.01,1]]}]})";
+    // A white square crosses the picture every five seconds, from the fifth second on.
+    const std::string square =
+        "color=gray:size=160x120:rate=10[room];color=white:size=40x40:rate=10[square];"
+        "[room][square]overlay=x='mod(40*t,200)-40':y=40:enable='gte(t,4)'";
+    const int port = free_port();
+    auto first = network_camera(port, square);
+    Program serving(
+        framewire({"serve", "--backend", "cpu", "-i", fmt::format("tcp://127.0.0.1:{}?recv_buffer_size=65536", port),
+                   "--listen", "127.0.0.1:0", "--detect", "--zones", folder / "zones.json"}));
+    ASSERT_TRUE(serving.wait_for_err("in a browser: http://")) << serving.err();
+    const auto words = serving.err();
+    const auto page = words.find("http://");
+    const auto url = words.substr(page, words.find("/\n", page) - page);
+    const auto file = folder / "events";
+    Program listener({"sh", "-c", fmt::format("exec curl -sN {}/api/events > {}", url, file)});
+    const auto zone_events = [&] {
+        std::vector<nlohmann::json> all;
+        std::ifstream lines(file);
+        for (std::string line; std::getline(lines, line) && !lines.eof();)
+            if (line.starts_with("data: ") && line.find(R"("type":"zone")") != line.npos)
+                all.push_back(nlohmann::json::parse(line.substr(line.find('{'))));
+        return all;
+    };
+    const auto inside = [](const std::vector<nlohmann::json>& events) {
+        std::set<int> tracks;
+        for (const auto& event : events) {
+            if (event["event"] == "enter") tracks.insert(event["track"].get<int>());
+            if (event["event"] == "leave") tracks.erase(event["track"].get<int>());
+        }
+        return tracks.size();
+    };
+    ASSERT_TRUE(becomes_true([&] { return inside(zone_events()) > 0; })) << serving.err();
+    first.reset();  // killed
+    ASSERT_TRUE(serving.wait_for_err("reconnection attempt 3")) << serving.err();
+    const auto before = zone_events().size();
+    EXPECT_TRUE(becomes_true([&] { return inside(zone_events()) == 0; })) << serving.err();
+    const auto away = zone_events();
+    for (auto i = before; i < away.size(); ++i) {
+        EXPECT_EQ(away[i]["event"], "leave") << away[i];
+        EXPECT_EQ(away[i]["gone"], true) << away[i];
+    }
+    EXPECT_EQ(away.back()["event"], "leave");
+    EXPECT_EQ(away.back()["gone"], true);
+    const auto second = network_camera(port, square);
+    ASSERT_TRUE(serving.wait_for_err("reconnected")) << serving.err();
+    EXPECT_TRUE(becomes_true([&] { return inside(zone_events()) > 0; })) << serving.err();
+    const auto events = zone_events();
+    EXPECT_NE(events.back()["track"], away.back()["track"]);
+    serving.signal(SIGINT);
+    EXPECT_EQ(serving.wait().code, 130);
+    listener.wait();
 }
 
 TEST(Patience, RunStopsAfterTheReconnectTimeout) {
