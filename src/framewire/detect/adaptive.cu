@@ -299,7 +299,7 @@ struct Chances {
     }
 };
 
-// What a thread needs to update its group.
+// Everything that a thread needs to update its group.
 template <int channels>
 struct Update {
     const AdaptiveTerms& terms;

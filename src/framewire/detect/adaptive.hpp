@@ -16,7 +16,7 @@ struct AdaptiveParameters {
     int threshold = 30;   ///< smallest difference in colour of a pixel in front of a calm background, 1 to 255
     int texture = 5;      ///< bits of 16 in which the texture of a calm background may differ, 0 to 16
     bool shadows = true;  ///< shadows count as background
-    /// Seconds after which an object that has stopped becomes background; 0: never.
+    /// Seconds after which an object that has stopped becomes background; 0: no limit.
     double keep_seconds = 30;
     /// Rate of the frames, above 0, which converts `keep_seconds` to frames.
     double frames_per_second = 30;

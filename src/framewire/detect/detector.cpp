@@ -378,7 +378,7 @@ ParameterField<P> background_field() {
     return {
         {.name = "background",
          .help =
-             "background to compare with: adaptive, mixture (1/14 of the time of adaptive on a CPU, 1/6 on a GPU) or "
+             "background to compare with: adaptive, mixture (1/14 of the time of adaptive on a CPU, 1/3 on a GPU) or "
              "mean:RATE (available once the later frames outweigh the first), or first (available from the second "
              "frame on); commands also accept the path of an image",
          .type = ParameterInfo::Type::text,
@@ -391,7 +391,7 @@ ParameterField<P> background_field() {
 ParameterField<P> keep_field() {
     return {{.name = "keep",
              .help = "with an adaptive background: seconds after which an object that has stopped becomes background; "
-                     "0: never",
+                     "0: no limit",
              .type = ParameterInfo::Type::real,
              .maximum = most_keep_seconds,
              .unit = "SECONDS"},

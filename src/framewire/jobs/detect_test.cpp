@@ -76,15 +76,20 @@ TEST_P(Detect, TracksAlikeOnEveryBackend) {
 // More frames than a ring has slots, from a camera that moves by whole pixels: objects are found where they are in the
 // frames, and on every backend alike.
 TEST_P(Detect, StabilisesTheCamera) {
-    constexpr int count = 150, range = 4;
+    static constexpr int count = 150, range = 4, shaking = 60;
     const Shape shape{1, 120, 200, 3}, wide{count, 120 + 2 * range, 200 + 2 * range, 3};
     HostImage scene(wide.with_frames(1));
     kit::fill(scene.view(), kit::Fill::noise, 3);
-    // The scene's blocks of 5 px have random gray values; an object of 40x30 pixels passes.
+    // The scene's blocks of 5 px have random gray values; an object of 40x30 pixels passes again and again. The camera
+    // begins to shake when the background has been learnt.
     Bytes camera;
-    const auto object_at = [](int frame) { return std::pair(20 + frame % 100, 30 + frame / 4); };
+    const auto object_at = [](int frame) { return std::pair(10 + frame * 6 % 150, 30 + frame / 4); };
+    const auto camera_at = [](int frame) {
+        constexpr int places = 2 * range + 1;
+        return frame < shaking ? std::pair(range, range) : std::pair(frame * 3 % places, frame * 5 % places);
+    };
     for (int frame = 0; frame < count; ++frame) {
-        const int dx = frame * 3 % (2 * range + 1), dy = frame * 5 % (2 * range + 1);
+        const auto [dx, dy] = camera_at(frame);
         const auto [left, top] = object_at(frame);
         for (int y = dy; y < shape.height + dy; ++y)
             for (int x = dx; x < shape.width + dx; ++x)
@@ -108,9 +113,9 @@ TEST_P(Detect, StabilisesTheCamera) {
     // Returns pixels of the late masks that are set outside of the object or not set inside of it.
     const auto wrong = [&](const Bytes& mask) {
         std::int64_t pixels = 0;
-        for (int frame = 30; frame < count; ++frame) {
+        for (int frame = shaking; frame < count; ++frame) {
             const auto [left, top] = object_at(frame);
-            const int dx = frame * 3 % (2 * range + 1), dy = frame * 5 % (2 * range + 1);
+            const auto [dx, dy] = camera_at(frame);
             for (int y = 0; y < shape.height; ++y)
                 for (int x = 0; x < shape.width; ++x) {
                     const bool object = x >= left - dx && x < left - dx + 40 && y >= top - dy && y < top - dy + 30;
@@ -118,10 +123,10 @@ TEST_P(Detect, StabilisesTheCamera) {
                         object != (mask[static_cast<std::size_t>((frame * shape.height + y) * shape.width + x)] > 0);
                 }
         }
-        return pixels / (count - 30);
+        return pixels / (count - shaking);
     };
-    EXPECT_LT(wrong(masks[0]), 100) << "pixels per frame, of 1200 in the object";
-    EXPECT_GT(wrong(masks[2]), 500);
+    EXPECT_LT(wrong(masks[0]), 250) << "pixels per frame, of 1200 in the object";
+    EXPECT_GT(wrong(masks[2]), 2000);
 }
 
 TEST_P(Detect, TrailsNeedATracker) {

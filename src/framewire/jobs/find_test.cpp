@@ -197,8 +197,7 @@ TEST_F(FindByChanges, ClipsContainTheSecondsAround) {
 
 // An object that stops is found for as long as an adaptive background keeps it, in seconds at the recording's rate,
 // also if only the parts of a recording that change are searched.
-TEST_P(Find, FollowsAnObjectThatStopsForAsLongAsItIsKept) {
-    if (GetParam() == Backend::cuda) GTEST_SKIP() << "changes are read on the CPU";
+TEST_F(FindByChanges, FollowsAnObjectThatStopsForAsLongAsItIsKept) {
     constexpr double comes = 12, stops = 14, length = 85;
     // It moves from column 20 to column 100.
     const std::vector<Event> object{{comes, stops - comes, 20, 40, 30, 40, 230}, {stops, length, 100, 40, 30, 0, 230}};
