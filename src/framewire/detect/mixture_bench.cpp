@@ -16,6 +16,7 @@ namespace {
 
 using models_bench::require_same_masks;
 using models_bench::scene_frames;
+using models_bench::uploads;
 
 // Returns the fewest bytes per frame: the image, the mask, and one Gaussian of each pixel read and written.
 double least_bytes(const Shape& shape, int batch) {
@@ -86,11 +87,7 @@ void bench_gpu(Session& session, int channels, int batch) {
     const auto frames = scene_frames(batch, channels);
     const auto shape = frames.shape();
     const auto operation = fmt::format("{}, batch {}", channels == 1 ? "gray" : "BGR", batch);
-    std::vector<cuda::DeviceImage> device_frames;
-    for (int turn = 0; turn < gpu_rotation; ++turn) {
-        device_frames.emplace_back(shape);
-        cuda::upload(frames.view(), device_frames.back().view(), executor.stream());
-    }
+    const auto device_frames = uploads(frames.view(), executor.stream());
     DeviceBitMask device_masks(shape);
     MixtureBackground mixture(opencv_mixture, shape, executor), on_cpu(opencv_mixture, shape, session.cpu());
     const auto queue = [&](int turn) {

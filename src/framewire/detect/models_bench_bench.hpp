@@ -2,12 +2,14 @@
 
 #include "framewire/core/buffer.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/cuda/buffer.hpp"
 #include "framewire/detect/masks.hpp"
 #include "kit/session.hpp"
 
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <vector>
 
 // Scenes, checks and figures shared by the suites of the background models.
 
@@ -23,6 +25,16 @@ inline HostImage scene_frames(int count, int channels) {
         fill_later(scene.view(), frames.view().frames(frame, 1), moving_share, false,
                    static_cast<std::uint32_t>(frame + 1));
     return frames;
+}
+
+/// Uploads the frames gpu_rotation times, so that a GPU does not find them in its cache.
+inline std::vector<cuda::DeviceImage> uploads(HostView<const std::uint8_t> frames, const cuda::Stream& stream) {
+    std::vector<cuda::DeviceImage> images;
+    for (int turn = 0; turn < gpu_rotation; ++turn) {
+        images.emplace_back(frames.shape());
+        cuda::upload(frames, images.back().view(), stream);
+    }
+    return images;
 }
 
 /// Throws Error{internal} unless the first `frames` masks are equal. `operation` names them in the message.

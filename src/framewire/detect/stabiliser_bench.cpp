@@ -1,5 +1,6 @@
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/device.hpp"
+#include "framewire/detect/models_bench_bench.hpp"
 #include "framewire/detect/stabiliser.hpp"
 #include "framewire/detect/stabiliser_ref.hpp"
 #include "suites.hpp"
@@ -18,6 +19,8 @@
 
 namespace framewire::bench {
 namespace {
+
+using models_bench::uploads;
 
 // Returns frames of a still scene from a camera that moves by up to 5 pixels, in each frame by another distance.
 HostImage shaken_frames(int count, int channels) {
@@ -109,11 +112,7 @@ void bench_gpu(Session& session, int channels, int batch) {
     const auto frames = shaken_frames(batch, channels);
     const auto shape = frames.shape();
     const auto operation = fmt::format("{}, batch {}", channels == 1 ? "gray" : "BGR", batch);
-    std::vector<cuda::DeviceImage> device_frames;
-    for (int turn = 0; turn < gpu_rotation; ++turn) {
-        device_frames.emplace_back(shape);
-        cuda::upload(frames.view(), device_frames.back().view(), executor.stream());
-    }
+    const auto device_frames = uploads(frames.view(), executor.stream());
     cuda::DeviceImage device_still(shape);
     Stabiliser stabiliser(shape, executor), on_cpu(shape, session.cpu());
     const auto queue = [&](int turn) {

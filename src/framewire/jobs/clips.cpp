@@ -162,14 +162,13 @@ struct ClipRecorder::State {
         std::int64_t generation = 0;
     };
 
-    State(const ClipOptions& clips, const Stream& stream, const SinkOptions& sinks, Tell to)
+    State(const ClipOptions& clips, const Stream& stream, const SinkOptions& sinks)
         : options(clips),
           name(stream.name),
           shape(stream.shape),
           rate(stream.rate),
           waits(stream.waits),
           sink_options(sinks),
-          tell(std::move(to)),
           unpacker(stream.shape),
           picture(stream.shape),
           times(clips.before_seconds, clips.after_seconds),
@@ -330,16 +329,15 @@ struct ClipRecorder::State {
         if (!sink) open(time);
         sink->write(std::as_const(picture).view(), time);
         last_written_seconds = time.seconds;
-        ++clip.frames;
     }
 
     void open(const FrameTime& time) {
         const auto age = std::chrono::duration_cast<std::chrono::system_clock::duration>(Clock::now() - time.captured);
-        clip = {.begin = std::chrono::system_clock::now() - age};
+        const auto begin = std::chrono::system_clock::now() - age;
         make_folder(options.folder);
         const auto ending = options.ending.empty() ? usual_clip_ending() : options.ending;
-        clip.path = new_file_name(options.folder, name, ending, std::chrono::system_clock::to_time_t(clip.begin));
-        sink = open_sink(literal_sink(clip.path), shape, rate, sink_options);
+        path = new_file_name(options.folder, name, ending, std::chrono::system_clock::to_time_t(begin));
+        sink = open_sink(literal_sink(path), shape, rate, sink_options);
         first_seconds = time.seconds;
     }
 
@@ -348,9 +346,7 @@ struct ClipRecorder::State {
         if (!sink) return;
         sink->finish();
         sink.reset();
-        clip.seconds = last_written_seconds - first_seconds;
-        log_info("{}: {} has {:.1f} s", name, clip.path, clip.seconds);
-        if (tell) tell(clip);
+        log_info("{}: {} has {:.1f} s", name, path, last_written_seconds - first_seconds);
     }
 
     static constexpr std::size_t most_waiting = 1024;  // items: 17 s at 30 frames per second
@@ -362,7 +358,6 @@ struct ClipRecorder::State {
     const Rational rate;
     const bool waits;
     const SinkOptions sink_options;
-    const Tell tell;
     // A picture of 1080p has 6 MB. A quiet street in 720p takes 1 to 10 MB for 5 s in the default mode.
     std::atomic<std::int64_t> limit_bytes = std::int64_t{64} << 20;
     // Frames of earlier generations are not written. Changed by the sender.
@@ -389,7 +384,7 @@ struct ClipRecorder::State {
     bool is_late = false, said_late = false, said_short = false;
     std::optional<double> last_seconds;
     std::unique_ptr<Sink> sink;
-    Clip clip;
+    std::string path;  // of the clip in progress
     double first_seconds = 0, last_written_seconds = 0;
     // Begin of the range in which writing failed, and the time when it is tried again in this range.
     std::optional<ClipRange> failed;
@@ -397,8 +392,8 @@ struct ClipRecorder::State {
     std::jthread thread;  // last member: starts when all others exist
 };
 
-ClipRecorder::ClipRecorder(const ClipOptions& options, const Stream& stream, const SinkOptions& sink, Tell tell)
-    : state_(std::make_unique<State>(options, stream, sink, std::move(tell))) {}
+ClipRecorder::ClipRecorder(const ClipOptions& options, const Stream& stream, const SinkOptions& sink)
+    : state_(std::make_unique<State>(options, stream, sink)) {}
 
 ClipRecorder::~ClipRecorder() = default;
 

@@ -6,7 +6,6 @@
 #include "framewire/jobs/run.hpp"
 #include "framewire/plan/source.hpp"
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -98,14 +97,6 @@ private:
     int run_ = 0;           // up to the number that starts a clip
 };
 
-/// A complete clip.
-struct Clip {
-    std::string path{};
-    std::chrono::system_clock::time_point begin{};  ///< wall time of the first frame
-    double seconds = 0;                             ///< from the first to the last frame
-    std::int64_t frames = 0;
-};
-
 /// Writes clips of a difference stream while it is sent. The recorder is a viewer that lags behind: packed frames wait
 /// until they are older than `before_seconds`, and are then applied to a picture. If an event is in progress or has
 /// begun meanwhile, the picture is also written to a file. Hence the seconds before an event are held as packed frames,
@@ -119,8 +110,6 @@ struct Clip {
 /// one is tried again. Call all members from one thread.
 class ClipRecorder {
 public:
-    /// Function that gets each complete clip. Called on the recorder's thread.
-    using Tell = std::function<void(const Clip& clip)>;
     /// Function that copies the stream's current picture.
     using Draw = std::function<void(HostView<std::uint8_t> picture)>;
     /// The stream of which clips are written.
@@ -133,7 +122,7 @@ public:
         bool waits = false;
     };
     /// `sink` says how files are written.
-    ClipRecorder(const ClipOptions& options, const Stream& stream, const SinkOptions& sink, Tell tell = nullptr);
+    ClipRecorder(const ClipOptions& options, const Stream& stream, const SinkOptions& sink);
     /// Gives up the clip in progress, unless finish() was called.
     ~ClipRecorder();
     ClipRecorder(const ClipRecorder&) = delete;
