@@ -75,6 +75,19 @@ inline int yuv_sample(const HostYuv<const std::uint8_t>& picture, int component,
     return word_value(row[2 * at] | row[2 * at + 1] << 8, format.interleaved);
 }
 
+/// Copies the samples of NV12 or P010 to planes one by one, as the reference for tests.
+inline void deinterleave_reference(const HostYuv<const std::uint8_t>& from, const HostYuv<std::uint8_t>& to) {
+    for (int component = 0; component < 3; ++component)
+        for (int frame = 0; frame < to.info.frames; ++frame)
+            for (int y = 0; y < to.info.plane_rows(component); ++y)
+                for (int x = 0; x < (component ? to.info.chroma_width() : to.info.width); ++x) {
+                    const int value = yuv_sample(from, component, frame, y, x);
+                    auto* row = to.planes[static_cast<std::size_t>(component)].row(frame, y);
+                    for (int byte = 0; byte < to.info.sample_bytes(); ++byte)
+                        row[x * to.info.sample_bytes() + byte] = static_cast<std::uint8_t>(value >> (8 * byte));
+                }
+}
+
 /// Computes the integer formula pixel by pixel, as the reference for tests and benchmarks.
 inline void yuv_to_image_reference(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image) {
     const auto& info = picture.info;

@@ -309,9 +309,14 @@ std::uint32_t packed(const ChromaTaps& rows, const ChromaTaps& columns) {
 
 }  // namespace
 
+void YuvToImage::run(const DeviceYuv<const std::uint8_t>& picture, DeviceView<std::uint8_t> image) const {
+    run(picture, image, executor_->stream());
+}
+
 // Folds rounding and offsets into the products, and packs the weights of the chroma taps into bytes for
 // __dp4a().
-void YuvToImage::run(const DeviceYuv<const std::uint8_t>& picture, DeviceView<std::uint8_t> image) const {
+void YuvToImage::run(const DeviceYuv<const std::uint8_t>& picture, DeviceView<std::uint8_t> image,
+                     const cuda::Stream& stream) const {
     validate(picture, picture_, "the YUV picture");
     validate(image, image_shape(), "the image converted from YUV");
     const auto by = from_yuv_coefficients(picture_.coding, picture_.format.bits);
@@ -355,7 +360,6 @@ void YuvToImage::run(const DeviceYuv<const std::uint8_t>& picture, DeviceView<st
     job.g_v = of_chroma(by.g_v);
     job.r_v = of_chroma(by.r_v);
 
-    const auto& stream = executor_->stream();
     if (bits == 8)
         launch<Samples::bytes>(job, picture_, channels_, aligned, stream);
     else if (picture_.format.interleaved)

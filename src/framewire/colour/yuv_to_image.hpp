@@ -37,6 +37,10 @@ public:
     void run(const HostYuv<const std::uint8_t>& picture, HostView<std::uint8_t> image) const;
     /// Queues the conversion on the executor's stream. Throws Error{usage} if a shape does not match.
     void run(const DeviceYuv<const std::uint8_t>& picture, DeviceView<std::uint8_t> image) const;
+    /// Queues the conversion on `stream`, for callers without an executor. Throws Error{usage} if a shape does not
+    /// match.
+    void run(const DeviceYuv<const std::uint8_t>& picture, DeviceView<std::uint8_t> image,
+             const cuda::Stream& stream) const;
 
     /// Converts some rows of the first picture on the calling thread, for callers that process the rows while they are
     /// in a core's cache. Several threads may call it at once.
