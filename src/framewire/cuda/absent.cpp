@@ -2,6 +2,7 @@
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/device.hpp"
 #include "framewire/cuda/executor.hpp"
+#include "framewire/cuda/foreign.hpp"
 #include "framewire/cuda/stream.hpp"
 
 // Replaces every other source of this folder in a build without CUDA: there are no GPUs, and every attempt to
@@ -21,6 +22,7 @@ std::string why_no_device() { return reason; }
 std::string toolkit_version() { return {}; }
 std::string driver_version() { return {}; }
 SharedMemory shared_memory() { absent(); }
+ForeignHandles foreign_handles(const Stream&) { absent(); }
 
 Stream::Stream(Priority) { absent(); }
 Stream::~Stream() = default;
