@@ -31,6 +31,17 @@ DeviceYuv<const std::uint8_t> FramePlanes::upload(const HostYuv<const std::uint8
     return to;
 }
 
+DeviceYuv<const std::uint8_t> FramePlanes::source(const PictureOnGpu& picture) {
+    const auto to = on_gpu(from_, picture.info);
+    transfer_.up([&](const cuda::Stream& stream) {
+        picture.read(stream, [&](const DeviceYuv<const std::uint8_t>& from) {
+            for (int plane = 0; plane < to.info.planes(); ++plane)
+                cuda::copy(image_of_plane(from, plane), image_of_plane(to, plane), stream);
+        });
+    });
+    return to;
+}
+
 DeviceYuv<std::uint8_t> FramePlanes::on_gpu(cuda::DeviceBuffer& buffer, const YuvInfo& info) {
     const auto bytes = static_cast<std::size_t>(info.frame_bytes());
     if (buffer.bytes() < bytes) buffer = cuda::DeviceBuffer(bytes);

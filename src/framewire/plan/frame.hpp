@@ -8,6 +8,7 @@
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/filters/filter.hpp"
+#include "framewire/plan/device_picture.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -103,6 +104,10 @@ public:
         else
             return upload(picture);
     }
+    /// Returns a copy of a picture that a source decoded on the GPU, in memory that is the same for each frame. Work
+    /// that is queued later on the executor's stream waits for the copy, and `picture` may be released when the call
+    /// returns. CUDA backend only.
+    DeviceYuv<const std::uint8_t> source(const PictureOnGpu& picture);
     /// Returns planes of `info` for a result, in the memory of the backend.
     template <MemorySpace space>
     YuvView<std::uint8_t, space> result(const YuvInfo& info) {

@@ -6,6 +6,7 @@
 #include "framewire/core/view.hpp"
 #include "framewire/filters/filter.hpp"
 #include "framewire/filters/geometry.hpp"
+#include "framewire/plan/device_picture.hpp"
 #include "framewire/plan/frame.hpp"
 
 #include <cstdint>
@@ -41,6 +42,13 @@ public:
 
     /// Returns the planes if to_image() converts them with YuvToImage; otherwise empty. Valid as long as the picture.
     virtual std::optional<HostYuv<const std::uint8_t>> planes() const { return {}; }
+
+    /// Returns the planes in GPU memory if the source decoded them there. The functions above then download them first,
+    /// on the calling thread.
+    virtual std::optional<PictureOnGpu> on_gpu() const { return {}; }
+    /// Writes the image that to_image() would write to the frame's image on the GPU, without the host. Returns false if
+    /// the picture is in host memory or the frame has no image on the GPU.
+    virtual bool fill_on_gpu(Frame& frame) const { return static_cast<void>(frame), false; }
 };
 
 /// Properties of a source that are known before its first frame.
