@@ -381,8 +381,91 @@ void PictureConverter::scale_to_frame(HostView<const std::uint8_t> image, AVFram
     scale(*padded, frame.data, frame.linesize);
 }
 
+namespace {
+
+// Returns a reference to an object that lives until the last copy of the reference is released. `data` is what the
+// reference's users may read; FFmpeg itself does not access it.
+template <class Owner>
+AVBufferRef* reference_to(std::uint8_t* data, std::size_t bytes, std::unique_ptr<Owner> owner) {
+    auto* reference = av_buffer_create(
+        data, bytes, [](void* owned, std::uint8_t*) { delete static_cast<Owner*>(owned); }, owner.get(),
+        AV_BUFFER_FLAG_READONLY);
+    if (!reference) fail(ErrorCode::config, "not enough memory for a picture");
+    static_cast<void>(owner.release());
+    return reference;
+}
+
+}  // namespace
+
+// Both references keep the picture: FFmpeg copies a frame only if it has a buffer, and `opaque_ref` is the member that
+// it leaves to its users.
+void set_gpu_picture(AVFrame& frame, AVPixelFormat format, GpuPicture picture) {
+    auto owner = std::make_unique<GpuPicture>(std::move(picture));
+    auto* const data = reinterpret_cast<std::uint8_t*>(owner.get());
+    auto* const reference = reference_to(data, sizeof(GpuPicture), std::move(owner));
+    for (auto*& buffer : frame.buf) av_buffer_unref(&buffer);
+    av_buffer_unref(&frame.hw_frames_ctx);
+    av_buffer_unref(&frame.opaque_ref);
+    std::fill(std::begin(frame.data), std::end(frame.data), nullptr);
+    std::fill(std::begin(frame.linesize), std::end(frame.linesize), 0);
+    frame.extended_data = frame.data;
+    frame.format = format;
+    frame.buf[0] = reference;
+    frame.opaque_ref = av_buffer_ref(reference);
+    if (!frame.opaque_ref) fail(ErrorCode::config, "not enough memory for a picture");
+}
+
+const GpuPicture* gpu_picture(const AVFrame& frame) {
+    return frame.opaque_ref ? reinterpret_cast<const GpuPicture*>(frame.opaque_ref->data) : nullptr;
+}
+
+FramePointer download(const AVFrame& frame) {
+    const auto* const gpu = gpu_picture(frame);
+    auto host = make_frame();
+    if (av_frame_copy_props(host.get(), &frame) < 0) fail(ErrorCode::config, "not enough memory for a frame");
+    av_buffer_unref(&host->opaque_ref);
+    host->format = frame.format;
+    host->width = frame.width;
+    host->height = frame.height;
+    const auto picture = gpu->pool.download(*gpu->picture, gpu->picture->info());
+    const auto view = picture->view();
+    for (int plane = 0; plane < view.info.planes(); ++plane) {
+        const auto& own = view.planes[static_cast<std::size_t>(plane)];
+        host->data[plane] = const_cast<std::uint8_t*>(own.data);  // the frame is not writable
+        host->linesize[plane] = static_cast<int>(own.row_stride_bytes);
+    }
+    host->buf[0] = reference_to(host->data[0], static_cast<std::size_t>(picture->bytes()),
+                                std::make_unique<std::shared_ptr<const YuvPicture>>(picture));
+    return host;
+}
+
+const AVFrame& DecodedPicture::frame() const {
+    if (!gpu_picture(*frame_)) return *frame_;
+    std::call_once(downloads_, [this] { downloaded_ = download(*frame_); });
+    return *downloaded_;
+}
+
 void DecodedPicture::to_image(HostView<std::uint8_t> image) const {
-    PictureConverter().to_image(*frame_, coding_, image);
+    PictureConverter().to_image(frame(), coding_, image);
+}
+
+std::optional<PictureOnGpu> DecodedPicture::on_gpu() const {
+    const auto* const gpu = gpu_picture(*frame_);
+    if (!gpu) return std::nullopt;
+    return PictureOnGpu{gpu->picture.get(), yuv_info(*frame_, coding_).value()};
+}
+
+bool DecodedPicture::fill_on_gpu(Frame& frame) const {
+    const auto picture = on_gpu();
+    if (!picture || !frame.has_gpu()) return false;
+    if constexpr (cuda::compiled) {
+        const YuvToImage to_image(picture->info, frame.shape().channels, media_threads());
+        frame.fill_on_gpu([&](DeviceView<std::uint8_t> image, const cuda::Stream& stream) {
+            picture->read(stream,
+                          [&](const DeviceYuv<const std::uint8_t>& planes) { to_image.run(planes, image, stream); });
+        });
+    }
+    return true;
 }
 
 }  // namespace framewire

@@ -3,10 +3,12 @@
 #include "framewire/colour/yuv.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/core/view.hpp"
+#include "framewire/plan/device_picture.hpp"
 #include "framewire/plan/source.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -113,23 +115,45 @@ private:
     std::unique_ptr<State> state_;
 };
 
+/// Picture that a GPU decoded, with the pool that owns its memory.
+struct GpuPicture {
+    std::shared_ptr<const DevicePicture> picture;
+    DevicePicturePool pool;
+};
+
+/// Makes `frame`, which keeps its size and properties, stand for a picture in GPU memory: it then has the pixel format
+/// of its planes, but no samples that the host can read. Throws Error{config} if memory is exhausted.
+void set_gpu_picture(AVFrame& frame, AVPixelFormat format, GpuPicture picture);
+
+/// Returns the picture in GPU memory for which `frame` stands; null if the frame has samples of its own. Valid as long
+/// as the frame.
+const GpuPicture* gpu_picture(const AVFrame& frame);
+
+/// Returns a copy in host memory of a frame that stands for a picture in GPU memory. Throws Error{config} if memory is
+/// exhausted.
+FramePointer download(const AVFrame& frame);
+
 /// Native frame in FFmpeg's representation.
 class DecodedPicture final : public NativeFrame {
 public:
     /// Takes ownership of `frame`; `coding` is the user's choice or follows from the frame's tags.
     DecodedPicture(FramePointer frame, const YuvCoding& coding) : frame_(std::move(frame)), coding_(coding) {}
 
-    /// The decoded frame.
-    const AVFrame& frame() const { return *frame_; }
+    /// Returns the decoded frame, in host memory. The first call downloads a picture from the GPU.
+    const AVFrame& frame() const;
 
     /// Converts to BGR or gray; see PictureConverter::to_image().
     void to_image(HostView<std::uint8_t> image) const override;
     /// Returns the planes, for formats that framewire::colour converts.
-    std::optional<HostYuv<const std::uint8_t>> planes() const override { return planes_of(*frame_, coding_); }
+    std::optional<HostYuv<const std::uint8_t>> planes() const override { return planes_of(frame(), coding_); }
+    std::optional<PictureOnGpu> on_gpu() const override;
+    bool fill_on_gpu(Frame& frame) const override;
 
 private:
     FramePointer frame_;
     YuvCoding coding_;
+    mutable std::once_flag downloads_;
+    mutable FramePointer downloaded_;  // set once, if the picture is on the GPU
 };
 
 }  // namespace framewire

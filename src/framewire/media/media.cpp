@@ -22,6 +22,22 @@
 #endif
 
 namespace framewire {
+
+std::string_view to_string(DecodeChoice choice) {
+    switch (choice) {
+        case DecodeChoice::automatic: return "auto";
+        case DecodeChoice::cpu: return "cpu";
+        case DecodeChoice::cuda: break;
+    }
+    return "cuda";
+}
+
+DecodeChoice parse_decode(std::string_view text) {
+    if (text == "auto") return DecodeChoice::automatic;
+    if (text == "cpu") return DecodeChoice::cpu;
+    if (text == "cuda") return DecodeChoice::cuda;
+    fail(ErrorCode::usage, "unknown decoder '{}'; allowed: auto, cpu, cuda", text);
+}
 namespace {
 
 #ifdef FRAMEWIRE_FFMPEG

@@ -29,6 +29,18 @@
 /// Use a source or sink from one thread at a time. Different ones are independent of each other.
 namespace framewire {
 
+/// Values of the option `--decode`: where FFmpeg's videos are decoded.
+enum class DecodeChoice {
+    automatic,  ///< on the GPU if the source is live and the GPU gives the CPU's bytes, otherwise on the CPU
+    cpu,        ///< on the CPU
+    cuda        ///< on the GPU, even if its bytes differ; opening or reading fails if it cannot decode the video
+};
+
+/// Returns "auto", "cpu" or "cuda".
+std::string_view to_string(DecodeChoice choice);
+/// Parses what to_string() returns. Throws Error{usage} for any other text.
+DecodeChoice parse_decode(std::string_view text);
+
 /// Options for opening a source. The defaults suit files, cameras and the network.
 struct SourceOptions {
     std::stop_token stop{};                      ///< ends a read within 250 ms, even one that blocks
@@ -55,8 +67,9 @@ struct SourceOptions {
     double start_seconds = 0;        ///< earlier frames are skipped; not for live sources
     std::optional<double> duration_seconds{};  ///< frames at or after start + duration are skipped
     bool seekable = false;                     ///< makes seek() work for every source that can be opened again
-    bool one_size = false;    ///< rejects images whose size differs from the first instead of scaling them
-    int decoder_threads = 0;  ///< FFmpeg's decoder threads, at most 16; 0: number of cores + 2
+    bool one_size = false;  ///< rejects images whose size differs from the first instead of scaling them
+    DecodeChoice decode = DecodeChoice::cpu;  ///< which processor decodes videos; see docs/decoding.md
+    int decoder_threads = 0;                  ///< FFmpeg's decoder threads, at most 16; 0: number of cores + 2
     /// Limit on the size of a picture; larger ones are rejected before memory is allocated.
     std::int64_t max_pixels = std::int64_t{max_side_px} * max_side_px;
     std::optional<YuvMatrix> matrix{};  ///< overrides the YUV matrix that the medium declares or omits

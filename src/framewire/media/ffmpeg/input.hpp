@@ -1,5 +1,6 @@
 #pragma once
 
+#include "framewire/media/ffmpeg/gpu_decoder.hpp"
 #include "framewire/media/ffmpeg/libav.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/media/orientation.hpp"
@@ -216,22 +217,34 @@ private:
     void open();
     // Opens a decoder for the best video stream.
     void open_decoder();
+    // Returns the decoder for the GPU and prepares gpu_; null if the CPU is to decode. Throws if that is not allowed.
+    const AVCodec* codec_for_gpu(const AVCodec& codec);
+    // Decodes on the CPU from now on. Throws if that is not allowed.
+    void leave_gpu(const std::string& why);
     // Resets splice detection; called after opening and seeking.
     void begin_splices();
     // Decodes one frame; at the first damage starts again on one thread.
     Progress next_now(AVFrame& frame);
-    // Decodes one frame and counts damage that the decoder reports.
+    // Decodes one frame and counts damage that the decoder reports. Returns at once if is_refused().
     Progress next_decoded(AVFrame& frame);
+    // Decodes one frame after the GPU has refused the stream.
+    Progress next_without_gpu(AVFrame& frame);
+    // Opens the file again and decodes the same frame. Empty if the file has changed.
+    std::optional<Progress> next_again(AVFrame& frame);
+    // Moves a frame out of the decoder's memory, or refuses the GPU.
+    void take_from_gpu(AVFrame& frame);
     // Decodes one frame and also counts damage that only the log reveals.
     Progress next_counted(AVFrame& frame);
     // Seeks without changing the state of next().
     bool go_to(double seconds);
     bool has_frame_threads() const;
+    bool is_refused() const;        // by the GPU, and not yet taken note of
     bool is_unmarked() const;       // the decoder does not flag corrupt pictures
     bool checks_sums() const;       // the decoder drops pictures with a wrong checksum
     bool has_padded_alpha() const;  // the alpha channel is padding without meaning
-    // Returns true if decoding on one thread could give other frames.
+    // Returns true if decoding on one thread of the CPU could give other frames, and is possible.
     bool may_begin_again() const;
+    bool may_open_again() const;
     // Reopens the file at the position where reading began.
     bool begin_again();
     // Sends one packet to the decoder.
@@ -266,8 +279,10 @@ private:
     AVFormatContext* format_ = nullptr;  // owned by demuxer_
     const AVStream* stream_ = nullptr;
     DamageAlarm alarm_;
+    std::unique_ptr<GpuDecoder> gpu_;  // set if the GPU decodes; outlives the decoder
     CodecPointer decoder_;
-    bool alone_ = false;                 // decoders use one thread from now on
+    bool alone_ = false;                 // decoders use one thread of the CPU from now on
+    bool gpu_is_left_ = false;           // the GPU cannot decode the source
     std::optional<double> sought_;       // target of the last seek
     std::int64_t given_since_seek_ = 0;  // frames since the last seek, or since opening
     std::int64_t read_before_seek_ = 0;

@@ -21,10 +21,13 @@ extern "C" {
 namespace framewire {
 namespace {
 
-// Returns the last error message of this thread.
-std::string& last_complaint() {
-    thread_local std::string text;
-    return text;
+// Error messages of this thread since they were last taken.
+struct Complaints {
+    std::string first, last;
+};
+Complaints& complaints() {
+    thread_local Complaints of_thread;
+    return of_thread;
 }
 
 // Beginnings of log lines that report damage. The log is the only reliable report: with frame threads, the output
@@ -39,13 +42,20 @@ constexpr std::array<std::string_view, 7> words_of_damage{
     "Error constructing the frame RPS",
     "Duplicate POC in a sequence"};
 
+// Beginnings of log lines of the H.264 decoder that report missing references, which it does not count as damage.
+constexpr std::array<std::string_view, 4> words_of_gaps{"Frame num gap ", "Missing reference picture",
+                                                        "reference picture missing during reorder",
+                                                        "number of reference frames "};
+
 // Raises the alarm of the decoder that logs, if the message reports damage. Only codec contexts have an alarm in
 // `opaque`.
 void watch_damage(void* context, std::string_view format) {
     if (!context || *static_cast<const AVClass* const*>(context) != avcodec_get_class()) return;
     auto* alarm = static_cast<DamageAlarm*>(static_cast<AVCodecContext*>(context)->opaque);
     const auto begins = [&](std::string_view words) { return format.starts_with(words); };
-    if (alarm && std::ranges::any_of(words_of_damage, begins)) alarm->raise();
+    if (!alarm) return;
+    if (std::ranges::any_of(words_of_damage, begins) || (alarm->on_gpu() && std::ranges::any_of(words_of_gaps, begins)))
+        alarm->raise();
 }
 
 // FFmpeg's log callback; called on any of its threads.
@@ -76,13 +86,16 @@ void log_line(void* context, int level, const char* format, std::va_list argumen
     if (level <= AV_LOG_ERROR) {
         // Remove a prefix like "[mov,mp4,m4a,3gp,3g2,mj2 @ 0x55d0c8] ", which means nothing to a user.
         const auto prefix = text.find("] ");
-        last_complaint() = text.front() == '[' && prefix != std::string::npos ? text.substr(prefix + 2) : text;
+        auto& [first, last] = complaints();
+        last = text.front() == '[' && prefix != std::string::npos ? text.substr(prefix + 2) : text;
+        if (first.empty()) first = last;
     }
 }
 
 }  // namespace
 
-std::string take_complaint() { return std::exchange(last_complaint(), {}); }
+std::string take_complaint() { return std::exchange(complaints(), {}).last; }
+std::string take_first_complaint() { return std::exchange(complaints(), {}).first; }
 
 std::string ffmpeg_error(int error) {
     char text[AV_ERROR_MAX_STRING_SIZE] = {};

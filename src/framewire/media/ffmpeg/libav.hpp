@@ -107,21 +107,29 @@ private:
 
 /// Returns and clears the last warning or error that FFmpeg logged on this thread; empty if there was none.
 std::string take_complaint();
+/// Does the same for the first one since the last call of either function. It often has the cause of the others.
+std::string take_first_complaint();
 
 /// Flag that is raised when a decoder logs a corrupt picture. FFmpeg's frame threads inherit the `opaque` of the
 /// context, so their reports are found too. Thread-safe.
 class DamageAlarm {
 public:
     /// Makes everything that `decoder` fails to decode or conceals raise this alarm, which must outlive the decoder.
-    /// Call it before the decoder is opened.
-    void watch(AVCodecContext& decoder) { decoder.opaque = this; }
+    /// With `on_gpu`, missing references do so too, for which a GPU and FFmpeg substitute different pictures. Call it
+    /// before the decoder is opened.
+    void watch(AVCodecContext& decoder, bool on_gpu) {
+        on_gpu_ = on_gpu;
+        decoder.opaque = this;
+    }
+    /// Returns true if the decoder decodes on a GPU.
+    bool on_gpu() const { return on_gpu_; }
     /// Returns true if the alarm was raised since the last call, on any thread.
     bool take() { return raised_.exchange(false); }
     /// Raises the alarm; called by the log callback.
     void raise() { raised_ = true; }
 
 private:
-    std::atomic<bool> raised_{false};
+    std::atomic<bool> raised_{false}, on_gpu_{false};
 };
 
 /// Returns FFmpeg's text for an error number together with take_complaint(), which is usually more specific.

@@ -51,6 +51,11 @@ public:
     bool read(HostView<std::uint8_t> image, FrameTime& time) override { return read_frame(image, time, true); }
     bool read_own(HostView<std::uint8_t> image, FrameTime& time) override { return read_frame(image, time, false); }
 
+    // A picture on the GPU is converted there.
+    bool capture(Frame& frame, FrameTime& time) override {
+        return read_frame(frame.fill_on_host(), time, true, &frame);
+    }
+
     std::shared_ptr<const NativeFrame> native_frame() const override { return own_; }
 
     bool is_at_new_size() const override { return have_frame_ && input_ && is_of_new_size(); }
@@ -75,8 +80,9 @@ private:
     // Result of next_frame(): a frame in frame_, no frame because the source is away, or the end of the source.
     enum class Next { frame, away, none };
 
-    // Reads a frame into `image`. Without `with_image`, the conversion is skipped if the native frame is available.
-    bool read_frame(HostView<std::uint8_t> image, FrameTime& time, bool with_image) {
+    // Reads a frame into `image`, or into the GPU image of `on_gpu`. Without `with_image`, the conversion is skipped if
+    // the native frame is available.
+    bool read_frame(HostView<std::uint8_t> image, FrameTime& time, bool with_image, Frame* on_gpu = nullptr) {
         validate(image, info_.shape, "the image to read into");
         if (interrupt_->stopped()) return false;
         if (!std::exchange(have_frame_, false)) {
@@ -93,7 +99,8 @@ private:
         const double duration = file ? input_->duration_seconds(*frame_).value_or(0) : 0;
         time = {index_, seconds, last_time_, duration < longest_seconds ? duration : 0};
         keep_own(image.shape());
-        if (with_image || !own_) convert(*frame_, input_->orientation(*frame_), image);
+        const bool is_there = own_ && (!with_image || (on_gpu && own_->fill_on_gpu(*on_gpu)));
+        if (!is_there) convert(*frame_, input_->orientation(*frame_), image);
         ++index_;
         // Keep the frame, because losses are drawn over it.
         if (input_->live() && options_.draw_loss) {
@@ -420,12 +427,14 @@ private:
                         address_.name, shape.width, shape.height, index_, info_.shape.width, info_.shape.height);
         std::string assumed;
         const auto coding = coding_of(frame, assumed);
+        const auto downloaded = gpu_picture(frame) ? download(frame) : nullptr;
+        const auto& picture = downloaded ? *downloaded : frame;
         if (orientation.upright()) {
-            converter_.to_image(frame, coding, image);
+            converter_.to_image(picture, coding, image);
             return;
         }
         if (const auto stored = orientation.turned(info_.shape); stored_.shape() != stored) stored_ = HostImage(stored);
-        converter_.to_image(frame, coding, stored_.view());
+        converter_.to_image(picture, coding, stored_.view());
         turn(std::as_const(stored_).view(), orientation, image);
     }
 
