@@ -105,6 +105,7 @@ void add_show(CommandLine& program, Action& chosen) {
     add_reconnect_option(command, flags->input.reconnect,
                          "how long to try to reconnect a lost camera or network source")
         .shown_default("5 attempts");
+    add_input_setting(command, "decode", flags->input);
     add_input_setting(command, "max-pixels", flags->input).shown_default("16384x16384");
     command.flag("--compare", flags->compare, "show the originals beside the filtered frames");
     command.flag("--loop", flags->input.loop, "start over when a source ends");

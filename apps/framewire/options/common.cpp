@@ -37,6 +37,7 @@ void add_medium_options(Command& command, jobs::InputOptions& options) {
     add_input_setting(command, "range", options);
     add_filters_option(command, options.filters);
     add_range_options(command, options);
+    add_input_setting(command, "decode", options);
     add_input_setting(command, "reconnect", options).shown_default("5 attempts");
     add_input_setting(command, "max-pixels", options).shown_default("16384x16384");
 }

@@ -840,6 +840,13 @@ const std::vector<Setting<InputOptions>>& input_settings() {
         {{.name = "duration", .help = "stop after this duration", .type = Type::text, .optional = true, .unit = "TIME"},
          [](InputOptions& input, const std::string& text) { input.duration_seconds = parse_seconds(text); },
          problem_with_time},
+        {{.name = "decode",
+          .help = "where FFmpeg decodes videos; auto uses a GPU for cameras and network streams if the filters do and "
+                  "the bytes are the same",
+          .type = Type::choice,
+          .default_value = "auto",
+          .choices = {"auto", "cpu", "cuda"}},
+         [](InputOptions& input, const std::string& text) { input.decode = parse_decode(text); }},
         {{.name = "reconnect",
           .help = "how long to try to reconnect to a lost camera or network source, from its loss to its next frame",
           .type = Type::text,

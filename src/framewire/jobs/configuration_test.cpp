@@ -60,6 +60,7 @@ cameras:
     loop: true
     rate: max
     reconnect: 30
+    decode: cpu
     max-pixels: 2073600
     max-memory: 1.5G
   yard:
@@ -96,6 +97,7 @@ cameras:
     EXPECT_EQ(door.rate->bits_per_second, 2e6);
     EXPECT_EQ(door.rate->threshold_max, 40);
     EXPECT_EQ(door.input.reconnect, std::chrono::seconds(30));
+    EXPECT_EQ(door.input.decode, DecodeChoice::cpu);
     EXPECT_EQ(door.input.max_pixels, 1920 * 1080);
     EXPECT_EQ(door.input.max_memory_bytes, 1'500'000'000);
     EXPECT_FALSE(door.detector);

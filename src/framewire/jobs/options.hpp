@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/cuda/executor.hpp"
+#include "framewire/media/media.hpp"
 #include "framewire/plan/statistics.hpp"
 
 #include <chrono>
@@ -88,6 +89,8 @@ struct InputOptions {
     /// Credentials for the server, if the source is a stream.
     StreamAccess access{};
     int decoder_threads = 0;  ///< see SourceOptions
+    /// See SourceOptions. The default uses the GPU only if the backend is cuda.
+    DecodeChoice decode = DecodeChoice::automatic;
     /// See SourceOptions. If the frame size changes, the job ends, and another job can continue.
     bool follows_size = false;
     /// See FrameLimits. Served cameras without limits of their own get FrameLimits::served_pixels and

@@ -69,6 +69,7 @@ void add_input(CommandLineText& line, const InputOptions& input) {
     line.option("-f", input.filters);
     line.option("--matrix", input.matrix);
     line.option("--range", input.range);
+    if (input.decode != DecodeChoice::automatic) line.option("--decode", std::string(to_string(input.decode)));
     if (input.start_seconds > 0) line.option("--start", fmt::to_string(input.start_seconds));
     line.number("--duration", input.duration_seconds);
     if (input.reconnect && *input.reconnect != SourceOptions::for_ever)

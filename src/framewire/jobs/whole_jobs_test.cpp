@@ -9,6 +9,8 @@
 #include "framewire/jobs/run.hpp"
 #include "framewire/net/client.hpp"
 #include "framewire/plan/chain.hpp"
+#include "kit/needs.hpp"
+#include "kit/sources.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -18,6 +20,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <future>
 #include <map>
@@ -196,6 +199,33 @@ TEST_P(WholeJobs, EveryDetectorMatchesTheCpu) {
     detect({}, std::vector<Zone>{{100, 100, 300, 200}});
     detect({{"method", "report"}}, {}, "scale=50%,gaussian=3");
     detect({}, {}, "convolve='1 2 1 2 4 2 1 2 1':divisor=16,gray=channels=1");
+}
+
+// The GPU's job decodes there. The planes stay on the GPU, are converted there, or are downloaded for the output.
+TEST_P(WholeJobs, DecodedVideosMatchTheCpu) {
+    const auto clips = kit::clips_folder();
+    FRAMEWIRE_NEEDS(std::filesystem::is_directory(clips), "no clips to read: they lie with the sources");
+    for (const std::string name : {"h264.mp4", "hevc10.mp4", "vp9.webm", "resized.ts"}) {
+        const auto input = [&](const JobOptions& job, const std::string& filters) {
+            const bool on_gpu = job.backend == BackendChoice::cuda;
+            return InputOptions{
+                .source = clips + name, .filters = filters, .decode = on_gpu ? DecodeChoice::cuda : DecodeChoice::cpu};
+        };
+        for (const auto* const filters : {"", "gaussian=5", "median=3,mosaic=8", "gaussian=3,fps=12,compare"})
+            expect_same(fmt::format("{} | {}", name, filters), [&](const JobOptions& job, const std::string& to) {
+                for (const auto* const ending : {".y4m", ".bgr"})
+                    RunJob({.job = job, .input = input(job, filters), .output = to + "out" + ending}).run();
+            });
+        for (const auto* const filters : {"", "gaussian=5"})
+            expect_same(fmt::format("{} | {} | detect", name, filters),
+                        [&](const JobOptions& job, const std::string& to) {
+                            DetectJob({.job = job,
+                                       .input = input(job, filters),
+                                       .output = to + "found.jsonl",
+                                       .annotate = to + "boxes.y4m"})
+                                .run();
+                        });
+    }
 }
 
 TEST_P(WholeJobs, EveryCodecModeMatchesTheCpu) {

@@ -16,7 +16,7 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
       stop_(stop),
       fps_(input.fps),
       loop_(input.loop),
-      opened_(input.opened ? input.opened : std::make_shared<OpenedSource>(input, job.replace, stop)),
+      opened_(input.opened ? input.opened : std::make_shared<OpenedSource>(input, job, stop)),
       on_stop_(std::move(stop), [this] { opened_->stop(); }),
       source_(&opened_->source()),
       info_(source_->info()),
@@ -239,7 +239,8 @@ void FilteredInput::filter(InputFrame& frame, const FrameTime& time, const Stati
     executor_.in_its_space([&]<MemorySpace space>() { run_plans<space>(frame, time, statistics); });
     if (wanted.captured && !frame.has_image) {
         make_image(frame);
-        if (backend() == Backend::cuda && wanted.by_stages) executor_.step("upload", [&] { frame.captured.upload(); });
+        if (backend() == Backend::cuda && (wanted.by_stages || frame.captured.filled_on_gpu()))
+            executor_.step("upload", [&] { frame.captured.upload(); });
     }
     frame.own.reset();
     if (frame.looked_at) take_result(*plan_, frame, executor_, wanted);

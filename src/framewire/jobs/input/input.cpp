@@ -3,6 +3,7 @@
 #include "framewire/core/log.hpp"
 #include "framewire/core/parameters.hpp"
 #include "framewire/core/text.hpp"
+#include "framewire/cuda/device.hpp"
 #include "framewire/filters/fps.hpp"
 #include "framewire/filters/text.hpp"
 #include "framewire/jobs/receive.hpp"
@@ -98,7 +99,8 @@ FrameFormat format_of(const SourceInfo& source) {
 }
 
 void make_image(InputFrame& frame) {
-    if (!std::exchange(frame.has_image, true)) frame.own->to_image(frame.captured.fill_on_host());
+    if (std::exchange(frame.has_image, true) || frame.own->fill_on_gpu(frame.captured)) return;
+    frame.own->to_image(frame.captured.fill_on_host());
 }
 
 void pass_on(InputFrame& frame, const Executor& executor, Wanted wanted) {
@@ -191,8 +193,15 @@ std::optional<bool> asked_range(const std::string& name) {
     return name == "full";
 }
 
+// Frames are decoded where filters process them, unless the user chose otherwise.
+DecodeChoice decode_choice(const InputOptions& input, const JobOptions& job) {
+    if (input.decode != DecodeChoice::automatic) return input.decode;
+    const bool on_gpu = job.backend != BackendChoice::cpu && cuda::why_no_device().empty();
+    return on_gpu ? DecodeChoice::automatic : DecodeChoice::cpu;
+}
+
 // Converts the options of a job into those of a source.
-SourceOptions source_options(const InputOptions& input, bool replace_truth, std::stop_token stop) {
+SourceOptions source_options(const InputOptions& input, const JobOptions& job, std::stop_token stop) {
     SourceOptions options{.stop = std::move(stop),
                           .reconnect = input.reconnect,
                           // A source that is trimmed or looped keeps its first frame size.
@@ -203,11 +212,12 @@ SourceOptions source_options(const InputOptions& input, bool replace_truth, std:
                           .duration_seconds = input.duration_seconds,
                           .seekable = input.seekable || input.segment,
                           .one_size = input.one_size,
+                          .decode = decode_choice(input, job),
                           .decoder_threads = input.decoder_threads,
                           .matrix = asked_matrix(input.matrix),
                           .full_range = asked_range(input.range),
                           .every_frame = !input.may_skip,
-                          .replace_truth = replace_truth};
+                          .replace_truth = job.replace};
     if (input.max_pixels) options.max_pixels = *input.max_pixels;
     if (input.shows_loss) {
         options.retry_pause = first_retry_pause;
@@ -218,9 +228,9 @@ SourceOptions source_options(const InputOptions& input, bool replace_truth, std:
 
 }  // namespace
 
-OpenedSource::OpenedSource(const InputOptions& input, bool replace_truth, const std::stop_token& stop) {
+OpenedSource::OpenedSource(const InputOptions& input, const JobOptions& job, const std::stop_token& stop) {
     const std::stop_callback on_stop(stop, [this] { this->stop(); });
-    auto options = source_options(input, replace_truth, stop_.get_token());
+    auto options = source_options(input, job, stop_.get_token());
     if (input.shows_loss) options.draw_loss = no_signal_.drawing();
     if (const auto stream = relayed_stream(input.source))
         source_ = open_source([stream = *stream, access = input.access](

@@ -117,7 +117,8 @@ struct Wanted {
 /// Returns the format of a source's frames: planes if its native frames have such, and otherwise images.
 FrameFormat format_of(const SourceInfo& source);
 
-/// Writes the captured image from the frame's native frame, unless it is already there.
+/// Writes the captured image from the frame's native frame, unless it is already there. A picture that was decoded on
+/// the GPU is only written there.
 void make_image(InputFrame& frame);
 
 /// Passes on a frame that has no filters: makes its image, and brings it to where it is wanted.
@@ -129,6 +130,16 @@ template <MemorySpace space>
 PictureView<const std::uint8_t, space> source_picture(InputFrame& frame, const FramePlan& plan,
                                                       const Executor& executor) {
     if (plan.begins_on_planes() && frame.own) {
+        if constexpr (space == MemorySpace::device) {
+            if (const auto gpu = frame.own->on_gpu(); gpu && gpu->info == plan.source().planes()) {
+                YuvView<const std::uint8_t, space> view;
+                executor.step("upload", [&] {
+                    view = frame.work.source(*gpu);
+                    if (frame.captured.filled_on_gpu()) frame.captured.upload();  // for stages that read the image too
+                });
+                return view;
+            }
+        }
         if (const auto planes = frame.own->planes(); planes && planes->info == plan.source().planes()) {
             if constexpr (space == MemorySpace::host) return *planes;
             YuvView<const std::uint8_t, space> view;
@@ -182,7 +193,7 @@ private:
 class OpenedSource {
 public:
     /// Opens the source. Throws as open_source() does, also if a stop is requested meanwhile.
-    OpenedSource(const InputOptions& input, bool replace_truth, const std::stop_token& stop);
+    OpenedSource(const InputOptions& input, const JobOptions& job, const std::stop_token& stop);
 
     /// Returns the source, which only one thread may use at a time.
     Source& source() { return *source_; }
