@@ -2,14 +2,16 @@
 # Makes gpu-bundle/: the CUDA tests, the benches and framewire itself with every library that they need, for an x86-64 Linux machine
 # with only an NVIDIA driver. Its media are y4m, raw, PNG and the synthetic camera.
 #   FRAMEWIRE_BUNDLE_ARCHITECTURES="90"   the GPU architectures to build for
+#   FRAMEWIRE_BUNDLE_FFMPEG=ON            adds videos: the part of FFmpeg that scripts/ffmpeg-lean.sh builds
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/deps.sh
 architectures=${FRAMEWIRE_BUNDLE_ARCHITECTURES:-90}
 build=${FRAMEWIRE_BUNDLE_BUILD:-build/gpu-bundle}
+ffmpeg=${FRAMEWIRE_BUNDLE_FFMPEG:-OFF}
 bundle=gpu-bundle
 
-cmake --preset gpu-bundle -B "$build" -DCMAKE_CUDA_ARCHITECTURES="$architectures" >/dev/null
+cmake --preset gpu-bundle -B "$build" -DCMAKE_CUDA_ARCHITECTURES="$architectures" -DFRAMEWIRE_FFMPEG="$ffmpeg" >/dev/null
 ninja -C "$build" all framewire-bench
 
 rm -rf "$bundle"
@@ -19,12 +21,17 @@ for test in core cuda colour filters codec detect hog plan media net service job
     [ ! -x "$build/tests/${test}_tests" ] || cp "$build/tests/${test}_tests" "$bundle/tests/"
 done
 strip --strip-debug "$bundle"/bin/* "$bundle"/tests/*
-cp -r tests/golden tests/golden_test.sh "$bundle/"
+cp -r tests/golden tests/golden_test.sh src/framewire/media/ffmpeg/clips "$bundle/"
 cp scripts/count-tests.sh scripts/run-sanitizer.sh scripts/experiments/hog-experiment.sh bench/profile.sh "$bundle/"
 cp "$(fc-match --format='%{file}' 'DejaVu Sans:style=Book')" "$bundle/test-font.ttf"
 
+if [ "$ffmpeg" = ON ]; then
+    [ -d "$build/ffmpeg/lib" ] || scripts/ffmpeg-lean.sh "$build/ffmpeg"
+    first_libraries=$(realpath "$build/ffmpeg/lib")
+fi
+
 # Libraries go beside the programs. Those of glibc go into a separate folder, for machines with an older glibc.
-ldd "$bundle"/bin/* "$bundle"/tests/* | awk '$2 == "=>" && $3 ~ /^\// {print $3} $1 ~ /^\/.*ld-linux/ {print $1}' | sort -u |
+LD_LIBRARY_PATH=${first_libraries:-} ldd "$bundle"/bin/* "$bundle"/tests/* | awk '$2 == "=>" && $3 ~ /^\// {print $3} $1 ~ /^\/.*ld-linux/ {print $1}' | sort -u |
     while read -r library; do
         case $(basename "$library") in
             libc.so.* | libm.so.* | libdl.so.* | librt.so.* | libpthread.so.* | ld-linux*) cp -L "$library" "$bundle/glibc/" ;;
@@ -54,7 +61,7 @@ cat >"$bundle/run-tests.sh" <<'TESTS'
 # Runs all tests, including CUDA's: a missing GPU is a failure here, not a skip. Ends with 'N passed, N failed, N
 # skipped'.
 cd "$(dirname "$0")" || exit 1
-export FRAMEWIRE_REQUIRE_GPU=1 TEST_UNDER=$PWD/under.sh FRAMEWIRE_TEST_FONT=$PWD/test-font.ttf
+export FRAMEWIRE_REQUIRE_GPU=1 TEST_UNDER=$PWD/under.sh FRAMEWIRE_TEST_FONT=$PWD/test-font.ttf FRAMEWIRE_TEST_CLIPS=$PWD/clips
 export FRAMEWIRE_PROGRAM=$PWD/bin/framewire FRAMEWIRE_BACKEND="cpu cuda"
 exec ./count-tests.sh "${FRAMEWIRE_LOGS:-logs}" ./tests/* ./golden_test.sh
 TESTS
