@@ -20,6 +20,7 @@ cd "$work"
 # The machine's package sources, also for source packages.
 mkdir -p sources lists/partial
 for list in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
+    [ -f "$list" ] || continue
     case $list in
         *.list) sed -n 's/^deb /deb-src /p' "$list" >"sources/$(basename "$list")" ;;
         *.sources) sed 's/^Types:.*/Types: deb-src/' "$list" >"sources/$(basename "$list")" ;;
@@ -30,7 +31,7 @@ apt=(apt-get -qq -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$wo
 "${apt[@]}" source --download-only ffmpeg
 apt-get -qq download libffmpeg-nvenc-dev libdav1d-dev nasm
 for package in ./*.deb; do dpkg -x "$package" tools; done
-tar -xf ffmpeg_*.orig.tar.*
+tar -xf ffmpeg_*.orig.tar.xz
 cd ffmpeg-*/
 
 for file in ../tools/usr/share/pkgconfig/ffnvcodec.pc ../tools/usr/lib/*/pkgconfig/dav1d.pc; do
@@ -52,7 +53,8 @@ enable parser "$parsers"
 enable bsf "$filters"
 enable protocol "$protocols"
 ./configure --prefix="$to" --disable-everything --disable-autodetect --disable-programs --disable-doc --disable-debug \
-    --disable-static --enable-shared --enable-pthreads --enable-ffnvcodec --enable-nvdec --enable-libdav1d "${enabled[@]}" >/dev/null
+    --disable-static --enable-shared --enable-pthreads --enable-ffnvcodec --enable-nvdec --enable-libdav1d --extra-cflags=-w \
+    "${enabled[@]}" >/dev/null
 make -s -j"$(nproc)" >/dev/null
 make -s install >/dev/null
 echo "$to/lib: $(du -shL "$to/lib" | cut -f1)"
