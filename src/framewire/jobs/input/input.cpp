@@ -193,7 +193,7 @@ std::optional<bool> asked_range(const std::string& name) {
     return name == "full";
 }
 
-// Frames are decoded where filters process them, unless the user chose otherwise.
+// Without a GPU for filters, `auto` needs none for decoding.
 DecodeChoice decode_choice(const InputOptions& input, const JobOptions& job) {
     if (input.decode != DecodeChoice::automatic) return input.decode;
     const bool on_gpu = job.backend != BackendChoice::cpu && cuda::why_no_device().empty();
