@@ -262,6 +262,16 @@ private:
     }
 };
 
+/// Mean distance with which a pixel begins, in 1/128. Without it, pixels of a noisy camera would be foreground until
+/// the mean is known.
+inline constexpr int first_adaptive_distance = 4 * 128;
+
+/// Returns the radius that a mean distance calls for.
+FRAMEWIRE_HOST_DEVICE constexpr int wanted_adaptive_radius(int distance) {
+    const int root = adaptive_radius_unit + (distance >> 4);
+    return root * root >> 8;
+}
+
 /// Fills the samples of a pixel from its surroundings in the first frame, and resets its state.
 FRAMEWIRE_HOST_DEVICE inline void begin_adaptive(const AdaptivePixel& pixel, const AdaptivePicture& picture, int x,
                                                  int y) {
@@ -273,8 +283,8 @@ FRAMEWIRE_HOST_DEVICE inline void begin_adaptive(const AdaptivePixel& pixel, con
         const int dy = slot == 0 ? 0 : static_cast<int>(random / 3 % 3) - 1;
         pixel.learn(slot, picture.features(x + dx, y + dy));
     }
-    pixel.radius() = adaptive_radius_unit;
-    pixel.distance() = 0;
+    pixel.radius() = static_cast<std::uint16_t>(wanted_adaptive_radius(first_adaptive_distance));
+    pixel.distance() = first_adaptive_distance;
     pixel.flicker() = 10;
     pixel.age() = 0;
 }
@@ -294,8 +304,7 @@ FRAMEWIRE_HOST_DEVICE inline int next_adaptive_distance(const AdaptiveStep& step
 /// Returns the radius of a pixel after a frame, given the new mean distance and flicker: a pixel that differs from its
 /// samples or that flickers gets a larger one (see next_adaptive_distance()).
 FRAMEWIRE_HOST_DEVICE inline int next_adaptive_radius(int radius, int distance, int flicker) {
-    const int root = adaptive_radius_unit + (distance >> 4), wanted = root * root >> 8;
-    if (radius < wanted) {
+    if (radius < wanted_adaptive_radius(distance)) {
         radius += 5 * flicker >> 1;
         return radius < most_adaptive_radius ? radius : most_adaptive_radius;
     }
