@@ -48,6 +48,22 @@ std::vector<Suite> chosen_suites(std::vector<std::string> names, bool overview) 
     return all;
 }
 
+// Returns the videos with each folder replaced by its files in alphabetical order.
+std::vector<std::string> files_of(const std::vector<std::string>& videos) {
+    std::vector<std::string> files;
+    for (const auto& video : videos) {
+        if (!std::filesystem::is_directory(video)) {
+            files.push_back(video);
+            continue;
+        }
+        const auto first = static_cast<std::ptrdiff_t>(files.size());
+        for (const auto& entry : std::filesystem::directory_iterator(video))
+            if (entry.is_regular_file()) files.push_back(entry.path());
+        std::sort(files.begin() + first, files.end());
+    }
+    return files;
+}
+
 std::string groups_text() {
     std::string text = "Groups:\n";
     for (const auto& group : groups)
@@ -105,9 +121,12 @@ int main(int argc, char** argv) {
     app.add_option("--cdnet", options.cdnet_folder,
                    "folder of a changedetection.net scene (with input/ and groundtruth/); the mixture suite reports "
                    "its accuracy on it");
-    app.add_option("--input", options.video,
-                   "input video of the suites jobs/files, peers/stream and proofs/bound; default: a generated video")
-        ->check(CLI::ExistingPath);
+    app.add_option(
+           "--input", options.videos,
+           "input video of the suites of jobs that read one, peers/stream, proofs/bound and limits/decode, which "
+           "reads all if there are several, or all files of a folder; default: a generated video")
+        ->check(CLI::ExistingPath)
+        ->allow_extra_args(false);
     app.add_option("--only", options.only, "in the groups jobs and peers, run only rows whose names contain this text");
     app.add_option("--threshold", options.stream.threshold,
                    "for the suite peers/stream: largest allowed error of a byte")
@@ -125,6 +144,7 @@ int main(int argc, char** argv) {
 
     try {
         options.groups = names;
+        options.videos = files_of(options.videos);
         const auto chosen = chosen_suites(names, options.quick);
         if (!list) return run_suites(chosen, options, json_path);
         for (const auto& suite : chosen) fmt::print("{}\n", full_name(suite));

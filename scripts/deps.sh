@@ -47,8 +47,8 @@ tests=(
     clang clang-format libclang-rt-14-dev doxygen
 )
 benches=(
-    # coders to compare with
-    libcharls-dev libzstd-dev
+    # coders to compare with, and NVIDIA's declarations of NVDEC
+    libcharls-dev libzstd-dev libffmpeg-nvenc-dev
     # bench/plot.py
     python3-matplotlib
 )

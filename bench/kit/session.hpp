@@ -88,7 +88,9 @@ struct SessionOptions {
     bool once = false;         ///< each kernel runs once at its usual size, for profilers; no times are reported
     int threads = 2;           ///< number of threads for CPU runs and peers
     std::string cdnet_folder;  ///< optional: a scene to evaluate background models on
-    std::string video;     ///< optional: a file for the suite stream and for comparing whole jobs with another program
+    /// Optional: files for limits/decode, which reads all, and for other suites that read a video, which read the
+    /// first.
+    std::vector<std::string> videos;
     std::string only;      ///< selects operations whose names contain this
     std::string pictures;  ///< optional: a folder to write images to
     StreamChoices stream;
@@ -113,7 +115,10 @@ public:
     /// Returns true if nothing is timed: everything runs once, for its outputs or for a profiler.
     bool untimed() const { return options_.check_only || options_.once; }
     const std::string& cdnet_folder() const { return options_.cdnet_folder; }
-    const std::string& video() const { return options_.video; }
+    /// Returns the videos to read; empty if the suite makes its own.
+    const std::vector<std::string>& videos() const { return options_.videos; }
+    /// Returns the first of the videos to read; empty if the suite makes its own.
+    std::string video() const { return options_.videos.empty() ? "" : options_.videos.front(); }
     const StreamChoices& stream() const { return options_.stream; }
     /// Returns the existing folder to write images to; empty if none are wanted.
     const std::string& pictures() const { return options_.pictures; }

@@ -63,7 +63,7 @@ std::string Session::json() const {
                {"check", options_.check_only},
                {"once", options_.once},
                {"threads", threads()},
-               {"input", options_.video},
+               {"input", options_.videos},
                {"only", options_.only},
                {"groups", options_.groups}}},
              {"failures", failures_},

@@ -1,9 +1,10 @@
-// Measures how many frames per second decoders deliver: FFmpeg's on the CPU, and NVDEC through FFmpeg, one alone and
-// many at once, each with a thread and a file of its own. Nothing else is done with the frames, which stay where they
-// were decoded. Frames count from the moment when every decoder has delivered 20, because opening one on a GPU holds
-// the others up. The first frames are compared with the CPU's before a row counts.
+// Measures how many frames per second decoders deliver: FFmpeg's on the CPU, NVDEC through FFmpeg, and NVDEC alone
+// (cuvid), one decoder and many at once, each of which reads the video for itself. Nothing else is done with the
+// frames, which stay where they were decoded. Frames count from the moment when every decoder has delivered 20, because
+// opening one on a GPU holds the others up. The first frames are compared with the CPU's before a row counts.
 
 #include "jobs/rig/videos.hpp"
+#include "limits/cuvid.hpp"
 #include "suites.hpp"
 
 #include "framewire/core/error.hpp"
@@ -12,13 +13,17 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstring>
+#include <cstdlib>
 #include <exception>
+#include <filesystem>
+#include <functional>
 #include <latch>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -32,6 +37,10 @@ using namespace std::chrono_literals;
 
 constexpr int made_frames = 300, compared_frames = 12;
 constexpr std::int64_t frames_before = 20;  // of each decoder
+constexpr int most_threads_of_cuvid = 56;   // beyond, a thread drives ten decoders, which takes half the CPU time
+constexpr int shared_thread_decoders = 10;
+// Mean difference allowed for codecs whose inverse transform is not defined to the last bit.
+constexpr double rounding_levels = 1;
 
 // Returns the CPU time of this process so far, in microseconds.
 double process_us() {
@@ -43,9 +52,11 @@ double process_us() {
     return us(use.ru_utime) + us(use.ru_stime);
 }
 
+using Samples = std::vector<std::uint8_t>;
+
 // Returns the samples of a picture's planes.
-std::vector<std::uint8_t> samples(const NativeFrame& frame) {
-    std::vector<std::uint8_t> bytes;
+Samples samples_of(const NativeFrame& frame) {
+    Samples bytes;
     const auto picture = frame.planes();
     if (!picture) fail(ErrorCode::internal, "the video has no planes");
     for (int plane = 0; plane < picture->info.planes(); ++plane)
@@ -56,65 +67,153 @@ std::vector<std::uint8_t> samples(const NativeFrame& frame) {
     return bytes;
 }
 
-// Throws unless the first frames are those of the CPU's decoder, and were decoded where the bench wants them.
-void compare(const std::string& video, DecodeChoice choice) {
-    const auto want = open_source(video), got = open_source(video, {.decode = choice});
-    HostImage image(want->info().shape);
-    FrameTime time;
-    for (int number = 0; number < compared_frames; ++number) {
-        if (!want->read_own(image.view(), time) || !got->read_own(image.view(), time))
-            fail(ErrorCode::internal, "{} has fewer than {} frames", video, compared_frames);
-        const auto frame = got->native_frame();
-        if (!frame || frame->on_gpu().has_value() != (choice == DecodeChoice::cuda))
-            fail(ErrorCode::internal, "{} was not decoded as requested", video);
-        if (samples(*frame) != samples(*want->native_frame()))
-            fail(ErrorCode::internal, "frame {} of {} differs from the CPU's", number, video);
-    }
+enum class Way { cpu, cuda, cuvid };
+
+const char* to_string(Way way) { return way == Way::cpu ? "cpu" : way == Way::cuda ? "cuda" : "cuvid"; }
+
+struct Video {
+    std::string path, label;  // the label is empty for the bench's own video
+    EncodedVideo encoded{};   // only if cuvid decodes it
+};
+
+// Decodes something more on the calling thread; returns the number of new frames.
+using Step = std::function<std::int64_t()>;
+
+// Opens the video through framewire's source.
+Step open_through_source(const std::string& path, const SourceOptions& options) {
+    struct Reading {
+        std::unique_ptr<Source> source;
+        HostImage image;
+        FrameTime time{};
+    };
+    auto opened = open_source(path, options);
+    HostImage image(opened->info().shape);
+    const auto reading = std::make_shared<Reading>(Reading{std::move(opened), std::move(image)});
+    return [reading] {
+        if (!reading->source->read_own(reading->image.view(), reading->time))
+            fail(ErrorCode::internal, "the video ended");
+        return std::int64_t{1};
+    };
 }
 
-// Decoders that run until this object is destroyed, each on its thread.
+Step open(const Video& video, Way way, int threads, const std::stop_token& stop) {
+    if (way != Way::cuvid)
+        return open_through_source(video.path, {.stop = stop,
+                                                .loop = true,
+                                                .decode = way == Way::cpu ? DecodeChoice::cpu : DecodeChoice::cuda,
+                                                .decoder_threads = threads});
+    return [decoder = std::make_shared<CuvidDecoder>(video.encoded)] { return std::int64_t{decoder->step()}; };
+}
+
+// Returns the first frames as framewire's source delivers them.
+std::vector<Samples> first_frames(const std::string& path, DecodeChoice choice) {
+    const auto source = open_source(path, {.decode = choice});
+    HostImage image(source->info().shape);
+    std::vector<Samples> frames;
+    for (FrameTime time; frames.size() < compared_frames && source->read_own(image.view(), time);) {
+        const auto frame = source->native_frame();
+        if (!frame || frame->on_gpu().has_value() != (choice == DecodeChoice::cuda))
+            fail(ErrorCode::internal, "{} was not decoded as requested", path);
+        frames.push_back(samples_of(*frame));
+    }
+    return frames;
+}
+
+std::vector<Samples> first_frames_of_cuvid(const EncodedVideo& video) {
+    std::vector<Samples> frames;
+    CuvidDecoder decoder(video, [&](const Samples& samples) { frames.push_back(samples); });
+    for (std::size_t packet = 0; packet < video.packets.size() && frames.size() < compared_frames; ++packet)
+        decoder.step();
+    frames.resize(std::min<std::size_t>(frames.size(), compared_frames));
+    return frames;
+}
+
+double mean_difference(const Samples& one, const Samples& other) {
+    double sum = 0;
+    for (std::size_t at = 0; at < one.size(); ++at) sum += std::abs(int{one[at]} - int{other[at]});
+    return sum / static_cast<double>(one.size());
+}
+
+// Throws unless the first frames are those of the CPU's decoder, and were decoded where the bench wants them.
+void compare(const Video& video, Way way) {
+    const auto want = first_frames(video.path, DecodeChoice::cpu);
+    const auto got = way == Way::cuvid  ? first_frames_of_cuvid(video.encoded)
+                     : way == Way::cuda ? first_frames(video.path, DecodeChoice::cuda)
+                                        : first_frames(video.path, DecodeChoice::cpu);
+    if (want.size() < compared_frames || got.size() < compared_frames)
+        fail(ErrorCode::internal, "{} has fewer than {} frames", video.path, compared_frames);
+    const double allowed = video.encoded.codec == "mjpeg" ? rounding_levels : 0;
+    for (std::size_t number = 0; number < compared_frames; ++number)
+        if (got[number].size() != want[number].size() || mean_difference(got[number], want[number]) > allowed)
+            fail(ErrorCode::internal, "frame {} of {} differs from the CPU's", number, video.path);
+}
+
+// Decoders that run until this object is destroyed.
 class Decoders {
 public:
-    // Returns when each decoder has delivered its first frames.
-    Decoders(int count, const std::string& video, DecodeChoice choice) : ready_(count) {
-        for (int number = 0; number < count; ++number)
-            threads_.emplace_back([this, video, choice, alone = count == 1](const std::stop_token& stop) {
-                run(video, {.stop = stop, .loop = true, .decode = choice, .decoder_threads = alone ? 0 : 1});
-            });
+    using Open = std::function<Step(const std::stop_token&)>;
+
+    // Returns when each decoder has delivered its first frames. Each thread opens and drives `per_thread` decoders.
+    Decoders(int count, int per_thread, const Open& open) : ready_(count) {
+        for (int number = 0; number < count; number += per_thread)
+            threads_.emplace_back([this, open, own = std::min(per_thread, count - number)](
+                                      const std::stop_token& stop) { run(own, open, stop); });
         ready_.wait();
-        const auto failed = failed_.load();
-        if (failed > 0) fail(ErrorCode::config, "{} of {} decoders could not be opened", failed, count);
+        require_all();
+    }
+
+    // Throws Error{config} if a decoder has failed.
+    void require_all() const {
+        const std::lock_guard lock(mutex_);
+        if (failed_ > 0)
+            fail(ErrorCode::config, "{} of {} threads of decoders failed: {}", failed_, threads_.size(), reason_);
     }
 
     std::int64_t frames() const { return frames_.load(); }
+    std::size_t threads() const { return threads_.size(); }
 
 private:
-    void run(const std::string& video, const SourceOptions& options) {
-        std::int64_t own = 0;
+    struct Decoder {
+        Step step;
+        std::int64_t frames = 0;
+    };
+
+    void run(int count, const Open& open, const std::stop_token& stop) {
+        std::int64_t missing = count;
         try {
-            const auto source = open_source(video, options);
-            HostImage image(source->info().shape);
-            for (FrameTime time; source->read_own(image.view(), time); ++frames_)
-                if (++own == frames_before) ready_.count_down();
-        } catch (const std::exception&) {
-            ++failed_;
+            std::vector<Decoder> decoders;
+            for (int number = 0; number < count; ++number) decoders.push_back({open(stop)});
+            while (!stop.stop_requested())
+                for (auto& decoder : decoders) {
+                    const auto before = std::exchange(decoder.frames, decoder.frames + decoder.step());
+                    frames_ += decoder.frames - before;
+                    if (before < frames_before && decoder.frames >= frames_before) --missing, ready_.count_down();
+                }
+        } catch (const std::exception& error) {
+            const std::lock_guard lock(mutex_);
+            if (!stop.stop_requested() && failed_++ == 0) reason_ = error.what();
         }
-        if (own < frames_before) ready_.count_down();
+        if (missing > 0) ready_.count_down(missing);
     }
 
     std::latch ready_;
-    std::atomic<std::int64_t> frames_{0}, failed_{0};
+    std::atomic<std::int64_t> frames_{0};
+    mutable std::mutex mutex_;  // guards the next two
+    int failed_ = 0;
+    std::string reason_;                 // of the first thread that failed
     std::vector<std::jthread> threads_;  // last member: joined first
 };
 
-void bench_count(Session& session, const std::string& video, DecodeChoice choice, int count) {
-    compare(video, choice);
+void bench_count(Session& session, const Video& video, Way way, int count) {
+    compare(video, way);
     std::vector<double> us;
-    double cpu_us = 0;
     std::int64_t frames = 0;
+    const int per_thread = way == Way::cuvid && count > most_threads_of_cuvid ? shared_thread_decoders : 1;
     const auto begin = Clock::now();
-    const Decoders decoders(count, video, choice);
+    const Decoders decoders(count, per_thread,
+                            [&](const std::stop_token& stop) { return open(video, way, count == 1 ? 0 : 1, stop); });
     const double opening_s = milliseconds_since(begin) / 1000;
+    const auto counted_since = Clock::now();
     const double cpu_before = process_us();
     const auto first = decoders.frames();
     const int windows = session.untimed() ? 1 : session.quick() ? 3 : 7;
@@ -126,41 +225,60 @@ void bench_count(Session& session, const std::string& video, DecodeChoice choice
         if (now > before) us.push_back(1000 * milliseconds_since(start) / static_cast<double>(now - before));
         frames = now - first;
     }
+    const double cpu_us = process_us() - cpu_before, wall_us = 1000 * milliseconds_since(counted_since);
+    decoders.require_all();
     if (us.empty() || frames == 0) {
         if (!session.untimed()) fail(ErrorCode::internal, "no frame was decoded in 0.4 s");
         us = {1};
         frames = 1;
     }
-    cpu_us = (process_us() - cpu_before) / static_cast<double>(frames);
     const auto timing = summarize(us);
-    std::map<std::string, std::string> details{{"decoders", std::to_string(count)}};
+    std::map<std::string, std::string> details{
+        {"decoders", std::to_string(count)}, {"threads", std::to_string(decoders.threads())}, {"video", video.label}};
     if (!session.untimed()) {
-        details["frames_per_second"] = fmt::format("{:.0f}", 1e6 / timing.median_us);
+        details["frames_per_second"] = fmt::format("{:.0f}", 1e6 * static_cast<double>(frames) / wall_us);
         details["opening_s"] = fmt::format("{:.2f}", opening_s);
+        details["cores"] = fmt::format("{:.2f}", cpu_us / wall_us);
     }
     session.add({.suite = "limits/decode",
-                 .operation = fmt::format("decode, {} at once, {}", count, to_string(choice)),
-                 .runner = std::string(to_string(choice)),
+                 .operation = fmt::format("{}{}decode, {} at once, {}", video.label, video.label.empty() ? "" : ": ",
+                                          count, to_string(way)),
+                 .runner = to_string(way),
                  .timing = timing,
                  .to_peer = {},
-                 .cpu_us = cpu_us,
+                 .cpu_us = cpu_us / static_cast<double>(frames),
                  .details = std::move(details)});
 }
 
-void bench_decode_limits(Session& session) {
-    if (session.video().empty() && !has_video("limits/decode")) return;
-    const MemoryFolder folder;
-    const auto video = input_video(session, folder, session.untimed() ? 2 * compared_frames : made_frames);
+void bench_video(Session& session, Video& video, bool has_cuvid) {
+    if (has_cuvid) video.encoded = read_encoded(video.path);
     std::vector<int> on_cpu{1, session.threads()}, on_gpu{1, 7, 14, 56, 160};
     if (session.threads() == 1 || session.untimed()) on_cpu = {1};
     if (session.quick() || session.untimed()) on_gpu = {1, 7};
-    if (!session.has_gpu()) on_gpu.clear();
-    const auto attempt = [&](DecodeChoice choice, int count) {
-        const auto name = fmt::format("limits/decode: {} on {}", count, to_string(choice));
-        if (session.wants(name)) session.attempt(name, [&] { bench_count(session, video, choice, count); });
+    const auto attempt = [&](Way way, int count) {
+        const auto name = fmt::format("limits/decode: {}{}{} on {}", video.label, video.label.empty() ? "" : ": ",
+                                      count, to_string(way));
+        if (session.wants(name)) session.attempt(name, [&] { bench_count(session, video, way, count); });
     };
-    for (const int count : on_cpu) attempt(DecodeChoice::cpu, count);
-    for (const int count : on_gpu) attempt(DecodeChoice::cuda, count);
+    for (const int count : on_cpu) attempt(Way::cpu, count);
+    if (!session.has_gpu()) return;
+    for (const int count : on_gpu) {
+        attempt(Way::cuda, count);
+        if (has_cuvid) attempt(Way::cuvid, count);
+    }
+}
+
+void bench_decode_limits(Session& session) {
+    if (session.videos().empty() && !has_video("limits/decode")) return;
+    const auto flaw = why_no_cuvid();
+    if (!flaw.empty()) fmt::print("limits/decode: no rows of cuvid: {}\n", flaw);
+    const MemoryFolder folder;
+    std::vector<Video> videos;
+    for (const auto& path : session.videos()) videos.push_back({path, std::filesystem::path(path).filename()});
+    if (videos.empty())
+        videos.push_back({input_video(session, folder, session.untimed() ? 2 * compared_frames : made_frames), ""});
+    for (auto& video : videos)
+        session.attempt("limits/decode: " + video.path, [&] { bench_video(session, video, flaw.empty()); });
 }
 
 const SuiteEntry decode_limits_suite{"limits", "decode", bench_decode_limits};
