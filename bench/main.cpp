@@ -69,7 +69,10 @@ std::string groups_text() {
     for (const auto& group : groups)
         text += fmt::format("  {:<11} {}{}\n", group.name, group.purpose,
                             is_built(group.name) ? "" : " (not in this build)");
-    return text + "A single suite is GROUP/SUITE; --list prints all of them.";
+    return text +
+           "A single suite is GROUP/SUITE; --list prints all of them. For the group capacity, options of 'framewire "
+           "serve' "
+           "may follow after --; default: -- --detect.";
 }
 
 void write_json(const Session& session, const std::string& path) {
@@ -128,6 +131,16 @@ int main(int argc, char** argv) {
         ->check(CLI::ExistingPath)
         ->allow_extra_args(false);
     app.add_option("--only", options.only, "in the groups jobs and peers, run only rows whose names contain this text");
+    app.add_option("--fps", options.capacity.fps,
+                   "for the suite capacity: frame rate of a camera; default: that of the video")
+        ->check(CLI::Range(0.1, 1000.0));
+    app.add_option("--seconds", options.capacity.seconds,
+                   "for the suite capacity: time for which the cameras must hold their rate")
+        ->capture_default_str()
+        ->check(CLI::Range(1.0, 3600.0));
+    app.add_option("--viewers", options.capacity.viewers, "for the suite capacity: viewers of each camera")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 100));
     app.add_option("--threshold", options.stream.threshold,
                    "for the suite peers/stream: largest allowed error of a byte")
         ->capture_default_str()
@@ -140,7 +153,10 @@ int main(int argc, char** argv) {
                    "deviation instead of the video")
         ->check(CLI::Range(0.0, 100.0));
     app.footer(groups_text());
-    CLI11_PARSE(app, argc, argv);
+    // The job of the suite capacity: framewire bench capacity -- --detect --backend cpu
+    const auto job = std::find(argv, argv + argc, std::string_view("--"));
+    if (job != argv + argc) options.capacity.job.assign(job + 1, argv + argc);
+    CLI11_PARSE(app, static_cast<int>(job - argv), argv);
 
     try {
         options.groups = names;

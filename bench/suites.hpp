@@ -17,6 +17,7 @@ inline constexpr Group groups[]{
     {"ladders", "the reports' experiments: each variant, with the figures that the reports give"},
     {"peers", "each operation compared with other libraries and programs, for several sizes, batches and contents"},
     {"jobs", "whole jobs: files, served streams, latency, number of cameras, growth, memory"},
+    {"capacity", "how many cameras this machine holds for a job, and what runs out first"},
     {"limits", "the limits of this machine: copies, transfers, launches, graphs, decoders"},
     {"proofs", "properties that hold for every frame of a clip; slow"},
 };

@@ -23,7 +23,7 @@ report Compile $?
 # The subcommand must pass every argument on, and the usage text must list each group.
 $build/framewire bench --help >"$work/log" 2>&1 && $build/framewire bench --list >>"$work/log" 2>&1
 status=$?
-for group in operations ladders peers jobs limits proofs; do
+for group in operations ladders peers jobs capacity limits proofs; do
     grep -q "^  $group " "$work/log" && grep -q "^$group/" "$work/log" || status=1
 done
 report GroupsAreListed $status
@@ -32,6 +32,16 @@ $build/framewire bench ladders limits --check --json "$work/rows.json" >"$work/l
     jq -e '.options.check and .machine.cores > 0 and .failures == [] and ([.rows[].group] | unique == ["ladders", "limits"])' \
         "$work/rows.json" >>"$work/log"
 report LaddersAndLimitsAreCorrect $?
+
+# One camera of each kind of run: as fast as it goes, and at its rate. The last row has the answer.
+$build/framewire bench capacity --check --fps 5 --json "$work/capacity.json" -- --threshold 12 >"$work/log" 2>&1 &&
+    jq -e '.failures == [] and ([.rows[].operation] | index("CPU") and index("network") and index("whole job")) and
+        (.rows[-1].details | .job == "serve --threshold 12" and (.predicted | tonumber) > 0)' "$work/capacity.json" >>"$work/log"
+report CapacityIsPredicted $?
+
+$build/framewire bench capacity --check -- --rate max >"$work/log" 2>&1
+[ $? -eq 2 ] && grep -q "capacity sets --rate" "$work/log"
+report CapacitySetsTheRateItself $?
 
 $build/framewire bench no-such-group >"$work/log" 2>&1
 [ $? -eq 2 ] && grep -q "'no-such-group'" "$work/log"

@@ -31,7 +31,7 @@ void bench_fleet(Session& session, const std::string& along, Fleet fleet) {
                        {"size", fleet.size},
                        {"cameras", std::to_string(fleet.cameras)},
                        {"viewers", std::to_string(fleet.viewers)},
-                       {"camera_fps", std::to_string(fleet.fps)},
+                       {"camera_fps", fmt::format("{}", fleet.fps)},
                        {"fps", fmt::format("{:.1f}", figures.slowest_fps)},
                        {"cores", fmt::format("{:.2f}", figures.cores)},
                        {"memory_mib", fmt::format("{:.0f}", figures.memory_mib)}};

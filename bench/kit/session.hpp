@@ -81,6 +81,14 @@ struct StreamChoices {
     double noise = 0;  ///< if not 0, the frames are the first one under fresh noise of this sigma
 };
 
+/// Options of the suite capacity: the cameras, and what is done with them.
+struct CapacityChoices {
+    double fps = 0;                ///< rate of a camera; 0: that of the video
+    double seconds = 20;           ///< time for which a number of cameras must hold its rate
+    int viewers = 1;               ///< of each camera
+    std::vector<std::string> job;  ///< options of `framewire serve`; empty: --detect
+};
+
 /// Options of a run of the benches.
 struct SessionOptions {
     bool quick = false;        ///< fewer repetitions
@@ -94,6 +102,7 @@ struct SessionOptions {
     std::string only;      ///< selects operations whose names contain this
     std::string pictures;  ///< optional: a folder to write images to
     StreamChoices stream;
+    CapacityChoices capacity;
     std::vector<std::string> groups;  ///< requested groups and suites, which the JSON repeats
 };
 
@@ -120,6 +129,7 @@ public:
     /// Returns the first of the videos to read; empty if the suite makes its own.
     std::string video() const { return options_.videos.empty() ? "" : options_.videos.front(); }
     const StreamChoices& stream() const { return options_.stream; }
+    const CapacityChoices& capacity() const { return options_.capacity; }
     /// Returns the existing folder to write images to; empty if none are wanted.
     const std::string& pictures() const { return options_.pictures; }
     bool wants(std::string_view operation) const { return operation.find(options_.only) != operation.npos; }

@@ -249,9 +249,8 @@ struct CuvidDecoder::Parts {
         processing.unpaired_field = picture.repeat_first_field < 0;
         CUdeviceptr at{};
         unsigned pitch = 0;
-        driver().check(
-            driver().cuvid->cuvidMapVideoFrame(decoder, picture.picture_index, &at, &pitch, &processing),
-            "cuvidMapVideoFrame");
+        driver().check(driver().cuvid->cuvidMapVideoFrame(decoder, picture.picture_index, &at, &pitch, &processing),
+                       "cuvidMapVideoFrame");
         if (receiver) guarded([&](Parts& parts) { return parts.copy(at, pitch), 1; });
         driver().check(driver().cuvid->cuvidUnmapVideoFrame(decoder, at), "cuvidUnmapVideoFrame");
         ++mapped;

@@ -5,25 +5,20 @@
 
 #include "jobs/rig/videos.hpp"
 #include "limits/cuvid.hpp"
+#include "limits/decoders.hpp"
 #include "suites.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/media/media.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <exception>
 #include <filesystem>
-#include <functional>
-#include <latch>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -36,21 +31,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int made_frames = 300, compared_frames = 12;
-constexpr std::int64_t frames_before = 20;  // of each decoder
-constexpr int most_threads_of_cuvid = 56;   // beyond, a thread drives ten decoders, which takes half the CPU time
+constexpr int most_threads_of_cuvid = 56;  // beyond, a thread drives ten decoders, which takes half the CPU time
 constexpr int shared_thread_decoders = 10;
 // Mean difference allowed for codecs whose inverse transform is not defined to the last bit.
 constexpr double rounding_levels = 1;
-
-// Returns the CPU time of this process so far, in microseconds.
-double process_us() {
-    rusage use{};
-    getrusage(RUSAGE_SELF, &use);
-    const auto us = [](const timeval& time) {
-        return 1e6 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec);
-    };
-    return us(use.ru_utime) + us(use.ru_stime);
-}
 
 using Samples = std::vector<std::uint8_t>;
 
@@ -76,32 +60,10 @@ struct Video {
     EncodedVideo encoded{};   // only if cuvid decodes it
 };
 
-// Decodes something more on the calling thread; returns the number of new frames.
-using Step = std::function<std::int64_t()>;
-
-// Opens the video through framewire's source.
-Step open_through_source(const std::string& path, const SourceOptions& options) {
-    struct Reading {
-        std::unique_ptr<Source> source;
-        HostImage image;
-        FrameTime time{};
-    };
-    auto opened = open_source(path, options);
-    HostImage image(opened->info().shape);
-    const auto reading = std::make_shared<Reading>(Reading{std::move(opened), std::move(image)});
-    return [reading] {
-        if (!reading->source->read_own(reading->image.view(), reading->time))
-            fail(ErrorCode::internal, "the video ended");
-        return std::int64_t{1};
-    };
-}
-
-Step open(const Video& video, Way way, int threads, const std::stop_token& stop) {
+DecodeStep open(const Video& video, Way way, int threads, const std::stop_token& stop) {
     if (way != Way::cuvid)
-        return open_through_source(video.path, {.stop = stop,
-                                                .loop = true,
-                                                .decode = way == Way::cpu ? DecodeChoice::cpu : DecodeChoice::cuda,
-                                                .decoder_threads = threads});
+        return decode_through_source(video.path, way == Way::cpu ? DecodeChoice::cpu : DecodeChoice::cuda, threads,
+                                     stop);
     return [decoder = std::make_shared<CuvidDecoder>(video.encoded)] { return std::int64_t{decoder->step()}; };
 }
 
@@ -148,62 +110,6 @@ void compare(const Video& video, Way way) {
             fail(ErrorCode::internal, "frame {} of {} differs from the CPU's", number, video.path);
 }
 
-// Decoders that run until this object is destroyed.
-class Decoders {
-public:
-    using Open = std::function<Step(const std::stop_token&)>;
-
-    // Returns when each decoder has delivered its first frames. Each thread opens and drives `per_thread` decoders.
-    Decoders(int count, int per_thread, const Open& open) : ready_(count) {
-        for (int number = 0; number < count; number += per_thread)
-            threads_.emplace_back([this, open, own = std::min(per_thread, count - number)](
-                                      const std::stop_token& stop) { run(own, open, stop); });
-        ready_.wait();
-        require_all();
-    }
-
-    // Throws Error{config} if a decoder has failed.
-    void require_all() const {
-        const std::lock_guard lock(mutex_);
-        if (failed_ > 0)
-            fail(ErrorCode::config, "{} of {} threads of decoders failed: {}", failed_, threads_.size(), reason_);
-    }
-
-    std::int64_t frames() const { return frames_.load(); }
-    std::size_t threads() const { return threads_.size(); }
-
-private:
-    struct Decoder {
-        Step step;
-        std::int64_t frames = 0;
-    };
-
-    void run(int count, const Open& open, const std::stop_token& stop) {
-        std::int64_t missing = count;
-        try {
-            std::vector<Decoder> decoders;
-            for (int number = 0; number < count; ++number) decoders.push_back({open(stop)});
-            while (!stop.stop_requested())
-                for (auto& decoder : decoders) {
-                    const auto before = std::exchange(decoder.frames, decoder.frames + decoder.step());
-                    frames_ += decoder.frames - before;
-                    if (before < frames_before && decoder.frames >= frames_before) --missing, ready_.count_down();
-                }
-        } catch (const std::exception& error) {
-            const std::lock_guard lock(mutex_);
-            if (!stop.stop_requested() && failed_++ == 0) reason_ = error.what();
-        }
-        if (missing > 0) ready_.count_down(missing);
-    }
-
-    std::latch ready_;
-    std::atomic<std::int64_t> frames_{0};
-    mutable std::mutex mutex_;  // guards the next two
-    int failed_ = 0;
-    std::string reason_;                 // of the first thread that failed
-    std::vector<std::jthread> threads_;  // last member: joined first
-};
-
 void bench_count(Session& session, const Video& video, Way way, int count) {
     compare(video, way);
     std::vector<double> us;
@@ -214,7 +120,7 @@ void bench_count(Session& session, const Video& video, Way way, int count) {
                             [&](const std::stop_token& stop) { return open(video, way, count == 1 ? 0 : 1, stop); });
     const double opening_s = milliseconds_since(begin) / 1000;
     const auto counted_since = Clock::now();
-    const double cpu_before = process_us();
+    const double cpu_before = process_seconds();
     const auto first = decoders.frames();
     const int windows = session.untimed() ? 1 : session.quick() ? 3 : 7;
     for (int window = 0; window < windows; ++window) {
@@ -225,7 +131,7 @@ void bench_count(Session& session, const Video& video, Way way, int count) {
         if (now > before) us.push_back(1000 * milliseconds_since(start) / static_cast<double>(now - before));
         frames = now - first;
     }
-    const double cpu_us = process_us() - cpu_before, wall_us = 1000 * milliseconds_since(counted_since);
+    const double cpu_us = 1e6 * (process_seconds() - cpu_before), wall_us = 1000 * milliseconds_since(counted_since);
     decoders.require_all();
     if (us.empty() || frames == 0) {
         if (!session.untimed()) fail(ErrorCode::internal, "no frame was decoded in 0.4 s");

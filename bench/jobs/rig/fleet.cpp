@@ -3,11 +3,14 @@
 #include "framewire/core/error.hpp"
 #include "framewire/net/address.hpp"
 #include "jobs/rig/served.hpp"
+#include "limits/decoders.hpp"
 #include "network/load/crowd.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <future>
 #include <limits>
 #include <optional>
@@ -21,6 +24,13 @@ namespace fleet {
 constexpr int threshold = 20;
 constexpr double longest_seconds_to_come = 60;
 constexpr double longest_seconds = 600;  // time limit of the viewers, which are stopped long before
+
+// Returns true if the options of the server say how far a stream may be from its frames.
+bool bounds_itself(const Fleet& fleet) {
+    return std::ranges::any_of(fleet.options, [](const auto& option) {
+        return option.starts_with("--threshold") || option.starts_with("--mode") || option.starts_with("--max-bitrate");
+    });
+}
 
 // Viewers on their own thread, from construction until their reports are requested.
 class Crowd {
@@ -48,6 +58,48 @@ private:
     std::future<std::vector<network::ViewerReport>> reports_;
 };
 
+// Returns the time that all processes have used, on all cores.
+double machine_seconds() {
+    std::ifstream file("/proc/stat");
+    std::string name;
+    double user = 0, nice = 0, system = 0, idle = 0, waiting = 0, interrupts = 0, soft_interrupts = 0, stolen = 0;
+    file >> name >> user >> nice >> system >> idle >> waiting >> interrupts >> soft_interrupts >> stolen;
+    return (user + nice + system + interrupts + soft_interrupts + stolen) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+// CPU times at one moment.
+struct Times {
+    double server = 0, viewers = 0, machine = 0;
+};
+
+Times times_at(const Served::Mark& mark) { return {mark.cpu_seconds, process_seconds(), machine_seconds()}; }
+
+// Returns the arguments of the server.
+std::vector<std::string> arguments_of(const Fleet& fleet) {
+    std::vector<std::string> arguments = fleet.options;
+    const auto add = [&](const std::vector<std::string>& more) {
+        arguments.insert(arguments.end(), more.begin(), more.end());
+    };
+    if (!fleet.backend.empty()) add({"--backend", fleet.backend});
+    if (!bounds_itself(fleet)) add({"--threshold", std::to_string(threshold)});
+    if (!fleet.video.empty()) add({"--loop", "--rate", fleet.fps > 0 ? fmt::format("{}", fleet.fps) : "max"});
+    for (int camera = 0; camera < fleet.cameras; ++camera)
+        add({"-i", fmt::format("c{}={}", camera,
+                               fleet.video.empty()
+                                   ? fmt::format("synth:size={}:fps={}:seed={}", fleet.size, fleet.fps, camera + 1)
+                                   : fleet.video)});
+    return arguments;
+}
+
+// Returns the mean time of the steps between reading and sending that --times has measured.
+double steps_ms(const nlohmann::json& statistics) {
+    double sum = 0;
+    if (statistics.contains("steps"))
+        for (const auto& step : statistics.at("steps"))
+            if (step.at("step") != "read" && step.at("step") != "send") sum += step.at("mean_ms").get<double>();
+    return sum;
+}
+
 // Checks all reports; returns the smallest number of states that a viewer received.
 std::int64_t check(const std::vector<network::ViewerReport>& reports) {
     auto fewest = std::numeric_limits<std::int64_t>::max();
@@ -70,42 +122,54 @@ bool all_are_seen(const Served::Mark& mark, Clock::time_point since) {
 
 FleetStatistics run_fleet(const Fleet& fleet) {
     const MemoryFolder folder;
-    std::vector<std::string> arguments{"--backend", fleet.backend, "--threshold", std::to_string(fleet::threshold)};
-    for (int camera = 0; camera < fleet.cameras; ++camera)
-        arguments.insert(arguments.end(), {"-i", fmt::format("c{0}=synth:size={1}:fps={2}:seed={3}", camera, fleet.size,
-                                                             fleet.fps, camera + 1)});
-    Served server(folder, arguments);
+    Served server(folder, fleet::arguments_of(fleet));
     const auto started = Clock::now();
+    FleetStatistics figures;
     std::optional<fleet::Crowd> crowd;
     if (fleet.viewers > 0) crowd.emplace(server, fleet);
     auto before = server.next_mark();
-    while (milliseconds(started, before.at) < 1000 * fleet.settling_seconds ||
-           (crowd && !fleet::all_are_seen(before, started)))
-        before = server.next_mark();
+    bool is_open = !crowd;
+    for (;; before = server.next_mark()) {
+        if (!is_open && fleet::all_are_seen(before, started)) {
+            is_open = true;
+            figures.opening_seconds = milliseconds(started, before.at) / 1000;
+        }
+        if (is_open && milliseconds(started, before.at) >= 1000 * fleet.settling_seconds) break;
+    }
+    const auto times_before = fleet::times_at(before);
     auto after = server.next_mark();
     while (milliseconds(before.at, after.at) < 1000 * fleet.seconds) after = server.next_mark();
+    const auto times = fleet::times_at(after);
 
-    FleetStatistics figures;
     figures.memory_mib = server.memory_mib();
     figures.threads = server.threads();
     const double watched_seconds = milliseconds_since(started) / 1000;
     if (crowd) figures.viewer_fps = static_cast<double>(fleet::check(crowd->reports())) / watched_seconds;
-    if (const int error = largest_error(server.stop()); error > fleet::threshold)
+    const auto statistics = server.stop();
+    if (const int error = largest_error(statistics); error > fleet::threshold && !fleet::bounds_itself(fleet))
         fail(ErrorCode::internal, "a byte of a stream was off by {}; at most {} is allowed", error, fleet::threshold);
+    figures.steps_ms = fleet::steps_ms(statistics);
 
     const double seconds = milliseconds(before.at, after.at) / 1000;
-    std::int64_t all = 0, fewest = std::numeric_limits<std::int64_t>::max();
+    std::int64_t all = 0, fewest = std::numeric_limits<std::int64_t>::max(), bytes = 0;
     for (const auto& [name, camera] : after.cameras) {
-        const auto made = camera.frames - before.cameras.at(name).frames;
+        const auto& earlier = before.cameras.at(name);
+        const auto made = camera.frames - earlier.frames;
         all += made;
+        bytes += camera.sent_bytes - earlier.sent_bytes;
         fewest = std::min(fewest, made);
     }
     if (all == 0) fail(ErrorCode::internal, "no camera produced a frame within {:.1f} s", seconds);
     figures.slowest_fps = static_cast<double>(fewest) / seconds;
     figures.held = static_cast<double>(fewest) >= 0.99 * fleet.fps * seconds - 1;
-    const double busy_seconds = after.cpu_seconds - before.cpu_seconds;
+    figures.frames_per_second = static_cast<double>(all) / seconds;
+    figures.bytes_per_frame = static_cast<double>(bytes) / static_cast<double>(all);
+    const double busy_seconds = times.server - times_before.server;
     figures.cpu_us_per_frame = 1e6 * busy_seconds / static_cast<double>(all);
     figures.cores = busy_seconds / seconds;
+    figures.viewer_cores = (times.viewers - times_before.viewers) / seconds;
+    figures.other_cores =
+        std::max(0.0, (times.machine - times_before.machine) / seconds - figures.cores - figures.viewer_cores);
     return figures;
 }
 
