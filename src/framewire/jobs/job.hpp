@@ -229,6 +229,7 @@ public:
           input_(input, options, stop()),
           pixel_aspect_(pixel_aspect()),
           patience_seconds_(input.may_skip ? 0 : longest_wait_seconds) {
+        statistics().set_decode_monitor(input_.decode_monitor());
         if (!options.time_steps) return;
         statistics().time_steps();
         input_.executor().time_steps([this](std::string_view name, double ms) { statistics().record_step(name, ms); });

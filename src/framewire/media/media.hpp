@@ -3,6 +3,7 @@
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/media/output_file.hpp"
 #include "framewire/plan/source.hpp"
+#include "framewire/plan/statistics.hpp"
 
 #include <cctype>
 #include <chrono>
@@ -68,8 +69,9 @@ struct SourceOptions {
     std::optional<double> duration_seconds{};  ///< frames at or after start + duration are skipped
     bool seekable = false;                     ///< makes seek() work for every source that can be opened again
     bool one_size = false;  ///< rejects images whose size differs from the first instead of scaling them
-    DecodeChoice decode = DecodeChoice::cpu;  ///< which processor decodes videos; see docs/decoding.md
-    int decoder_threads = 0;                  ///< FFmpeg's decoder threads, at most 16; 0: number of cores + 2
+    DecodeChoice decode = DecodeChoice::cpu;          ///< which processor decodes videos; see docs/decoding.md
+    std::shared_ptr<DecodeMonitor> decode_monitor{};  ///< optional: gets where the video is decoded
+    int decoder_threads = 0;                          ///< FFmpeg's decoder threads, at most 16; 0: number of cores + 2
     /// Limit on the size of a picture; larger ones are rejected before memory is allocated.
     std::int64_t max_pixels = std::int64_t{max_side_px} * max_side_px;
     std::optional<YuvMatrix> matrix{};  ///< overrides the YUV matrix that the medium declares or omits

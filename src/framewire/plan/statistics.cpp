@@ -302,6 +302,11 @@ void Statistics::set_effort(int effort) {
     effort_ = effort;
 }
 
+void Statistics::set_decode_monitor(std::shared_ptr<const DecodeMonitor> monitor) {
+    const std::lock_guard lock(mutex_);
+    decode_ = std::move(monitor);
+}
+
 std::int64_t Statistics::drops() const {
     const std::lock_guard lock(mutex_);
     return drops_;
@@ -314,6 +319,7 @@ StatisticsSnapshot Statistics::snapshot() const {
     snapshot.frames = frames_;
     snapshot.drops = drops_;
     snapshot.effort = effort_;
+    if (decode_) snapshot.decode = decode_->get();
     snapshot.seconds = milliseconds(start_, last_frame_) / 1000;
     snapshot.fps = snapshot.seconds > 0 ? static_cast<double>(frames_) / snapshot.seconds : 0;
     snapshot.read_ms = times_[static_cast<std::size_t>(Stage::read)].summary();
@@ -379,6 +385,10 @@ std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& ru
         }
     }
     if (snapshot.effort) json["effort"] = *snapshot.effort;
+    if (const auto& decode = snapshot.decode) {
+        json["decode"] = to_string(decode->on);
+        if (!decode->reason.empty()) json["decode_reason"] = decode->reason;
+    }
     for (const auto& step : snapshot.steps)
         json["steps"].push_back({{"step", step.name},
                                  {"frames", step.count},

@@ -13,12 +13,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace framewire {
@@ -187,6 +189,32 @@ struct RateStatistics {
     std::int64_t over = 0;                ///< number of delta frames above the limit even at the greatest threshold
 };
 
+/// Processor on which FFmpeg decodes a source's video.
+struct DecodeStatistics {
+    Backend on = Backend::cpu;  ///< the processor
+    std::string reason{};       ///< why the CPU took over from the GPU; empty if it did not
+    friend bool operator==(const DecodeStatistics&, const DecodeStatistics&) = default;
+};
+
+/// Current DecodeStatistics of a source, which the source sets and others read. Thread-safe.
+class DecodeMonitor {
+public:
+    /// Sets the statistics from the next frame on.
+    void set(DecodeStatistics now) {
+        const std::lock_guard lock(mutex_);
+        now_ = std::move(now);
+    }
+    /// Returns the statistics; empty before the first frame, and if FFmpeg does not read the source.
+    std::optional<DecodeStatistics> get() const {
+        const std::lock_guard lock(mutex_);
+        return now_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::optional<DecodeStatistics> now_;  // guarded by mutex_
+};
+
 /// All statistics of a run at one moment.
 struct StatisticsSnapshot {
     std::int64_t frames = 0;  ///< number of frames sent
@@ -199,8 +227,9 @@ struct StatisticsSnapshot {
     std::int64_t sent_bytes = 0;          ///< number of bytes written
     std::optional<DeltaStatistics> delta;
     std::optional<RateStatistics> rate{};
-    std::optional<int> effort{};     ///< effort of the last frame of a stream in mode bounded
-    std::vector<StepSummary> steps;  ///< step times if enabled: read, filters, stages, transfers, send
+    std::optional<int> effort{};               ///< effort of the last frame of a stream in mode bounded
+    std::optional<DecodeStatistics> decode{};  ///< empty if FFmpeg does not read the source
+    std::vector<StepSummary> steps;            ///< step times if enabled: read, filters, stages, transfers, send
 };
 
 /// Collects the statistics of a run in bounded memory, without allocating in the frame path. Thread-safe.
@@ -237,6 +266,8 @@ public:
 
     /// Sets the effort of the frames from now on.
     void set_effort(int effort);
+    /// Takes where the video is decoded from `monitor`, which may be null.
+    void set_decode_monitor(std::shared_ptr<const DecodeMonitor> monitor);
     /// Returns the number of dropped frames.
     std::int64_t drops() const;
 
@@ -257,6 +288,7 @@ private:
     RateMeter rate_;
     std::optional<double> max_bitrate_;
     std::optional<int> effort_;
+    std::shared_ptr<const DecodeMonitor> decode_;
     std::int64_t over_ = 0;
 };
 
@@ -277,6 +309,7 @@ struct RunDescription {
 /// - if someone watched the stream: `threshold` (min, mean, max) and `bits_per_second` (mean, max), and if the rate was
 ///   limited, max_bitrate and over;
 /// - for a stream in mode bounded: `effort`, that of the last frame;
+/// - if FFmpeg read the source: `decode`, "cpu" or "cuda", and `decode_reason` if the CPU took over from the GPU;
 /// - if steps are timed: `steps`;
 /// - if filters have results: `filters`, an array of objects with `filter` and the results by name;
 /// - if there are filters or stages such as `detect`: `plan`, an array of objects with `operation`, `format` and

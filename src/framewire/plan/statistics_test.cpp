@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <ctime>
 #include <limits>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
@@ -352,6 +353,21 @@ TEST(Statistics, JsonContainsEveryStatistic) {
     EXPECT_EQ(json["changed"], 0.01);
     EXPECT_EQ(json["max_error"], 0);
     EXPECT_TRUE(json["psnr"].is_null()) << "equal pictures have no finite PSNR";
+}
+
+TEST(Statistics, JsonSaysWhereTheVideoIsDecoded) {
+    Statistics statistics;
+    const auto json = [&] { return nlohmann::json::parse(to_json(statistics.snapshot(), {})); };
+    EXPECT_FALSE(json().contains("decode"));
+    const auto monitor = std::make_shared<DecodeMonitor>();
+    statistics.set_decode_monitor(monitor);
+    EXPECT_FALSE(json().contains("decode"));
+    monitor->set({Backend::cuda, {}});
+    EXPECT_EQ(json()["decode"], "cuda");
+    EXPECT_FALSE(json().contains("decode_reason"));
+    monitor->set({Backend::cpu, "the file is damaged"});
+    EXPECT_EQ(json()["decode"], "cpu");
+    EXPECT_EQ(json()["decode_reason"], "the file is damaged");
 }
 
 TEST(Statistics, JsonContainsFilterResults) {

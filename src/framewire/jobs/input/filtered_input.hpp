@@ -46,6 +46,8 @@ public:
     const Executor& executor() const { return executor_; }
     /// Backend of the executor.
     Backend backend() const { return executor_.backend(); }
+    /// Returns where the source's video is decoded; from any thread.
+    const std::shared_ptr<DecodeMonitor>& decode_monitor() const { return opened_->decode_monitor(); }
     /// Shape of filtered frames.
     const Shape& shape() const { return shape_; }
     /// Returns the plan of the filters: the steps before a change of the rate, and those after it. Empty if frames are

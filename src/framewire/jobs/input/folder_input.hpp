@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -41,6 +42,8 @@ public:
     const SourceInfo& info() const { return info_; }
     /// Returns the executor of the filters.
     Executor& executor() { return executor_; }
+    /// Returns null, because images are always decoded on the CPU.
+    std::shared_ptr<DecodeMonitor> decode_monitor() const { return nullptr; }
     /// Returns an empty shape, because each image has its own.
     Shape shape() const { return {}; }
     /// Returns the identity, because images have square pixels.

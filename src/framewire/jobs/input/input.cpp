@@ -231,6 +231,7 @@ SourceOptions source_options(const InputOptions& input, const JobOptions& job, s
 OpenedSource::OpenedSource(const InputOptions& input, const JobOptions& job, const std::stop_token& stop) {
     const std::stop_callback on_stop(stop, [this] { this->stop(); });
     auto options = source_options(input, job, stop_.get_token());
+    options.decode_monitor = decode_monitor_;
     if (input.shows_loss) options.draw_loss = no_signal_.drawing();
     if (const auto stream = relayed_stream(input.source))
         source_ = open_source([stream = *stream, access = input.access](

@@ -199,12 +199,15 @@ public:
     Source& source() { return *source_; }
     /// Returns the picture that is shown while the source is away.
     NoSignal& no_signal() { return no_signal_; }
+    /// Returns where the source's video is decoded. Callable from any thread.
+    const std::shared_ptr<DecodeMonitor>& decode_monitor() const { return decode_monitor_; }
     /// Ends the current read and all later ones. Callable from any thread.
     void stop() { stop_.request_stop(); }
 
 private:
     std::stop_source stop_;
     NoSignal no_signal_;
+    std::shared_ptr<DecodeMonitor> decode_monitor_ = std::make_shared<DecodeMonitor>();
     std::unique_ptr<Source> source_;
 };
 

@@ -179,6 +179,10 @@ TEST_F(ClipTest, WithoutAGpuAutoUsesTheCpuAndCudaIsAnError) {
     const auto got = deliver(live(clip("h264.mp4")), {.decode = DecodeChoice::automatic});
     EXPECT_TRUE(got.frames == want.frames);
     EXPECT_EQ(log.count("h264.mp4: decoding on the CPU: " + cuda::why_no_device()), 1);
+    const auto monitor = std::make_shared<DecodeMonitor>();
+    EXPECT_FALSE(monitor->get());
+    deliver(live(clip("h264.mp4")), {.decode = DecodeChoice::automatic, .decode_monitor = monitor});
+    EXPECT_EQ(monitor->get(), (DecodeStatistics{Backend::cpu, cuda::why_no_device()}));
     const auto refused = read_video(clip("h264.mp4"), {.decode = DecodeChoice::cuda});
     EXPECT_EQ(refused.error, ErrorCode::config);
     EXPECT_EQ(refused.message, clip("h264.mp4") + ": cannot decode on the GPU: " + cuda::why_no_device());
@@ -192,11 +196,8 @@ TEST_F(ClipTest, AutoLeavesInexactCodecsToTheCpu) {
     EXPECT_EQ(log.count("the GPU may give other bytes for mpeg2video, which --decode cuda allows"), 1);
 }
 
-#if FRAMEWIRE_CUDA
-
-class NvdecTest : public ClipTest {
-protected:
-    void SetUp() override {
+// Also with `cuda`, on any machine.
+TEST(GpuDecoderTest, LeavesImag   void SetUp() override {
         ClipTest::SetUp();
         if (const auto why = kit::why_not(Backend::cuda)) GTEST_SKIP() << *why;
     }

@@ -373,6 +373,7 @@ const AVCodec* FfmpegInput::codec_for_gpu(const AVCodec& codec) {
 void FfmpegInput::leave_gpu(const std::string& why) {
     if (options_.decode == DecodeChoice::cuda) fail(ErrorCode::config, "{}: cannot decode on the GPU: {}", name_, why);
     gpu_is_left_ = true;
+    why_gpu_is_left_ = why;
     log_info("{}: decoding on the CPU: {}", name_, why);
 }
 
@@ -550,14 +551,25 @@ FfmpegInput::Progress FfmpegInput::next_now(AVFrame& frame) {
     if (broken && progress != Progress::stopped && may_begin_again()) {
         log_debug("{}: damaged; decoding again on one thread for reproducible results", name_);
         alone_ = true;
+        if (gpu_) why_gpu_is_left_ = "the file is damaged";
         again = next_again(frame);
     }
     if (again)
         progress = *again;
     else if (reported && has_frame_threads())
         note_damage("parts of a frame could not be decoded");  // the frame's own flag may be lost
-    if (progress == Progress::frame) ++given_since_seek_;
+    if (progress == Progress::frame) {
+        ++given_since_seek_;
+        report_decoder(frame);
+    }
     return progress;
+}
+
+void FfmpegInput::report_decoder(const AVFrame& frame) {
+    const bool on_gpu = gpu_picture(frame) != nullptr;
+    if (!options_.decode_monitor || reported_gpu_ == on_gpu) return;
+    reported_gpu_ = on_gpu;
+    options_.decode_monitor->set({on_gpu ? Backend::cuda : Backend::cpu, on_gpu ? std::string() : why_gpu_is_left_});
 }
 
 // Frames that were given are decoded again and skipped.

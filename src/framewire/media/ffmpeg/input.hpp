@@ -231,6 +231,8 @@ private:
     Progress next_without_gpu(AVFrame& frame);
     // Opens the file again and decodes the same frame. Empty if the file has changed.
     std::optional<Progress> next_again(AVFrame& frame);
+    // Reports where a frame was decoded, if that has changed.
+    void report_decoder(const AVFrame& frame);
     // Moves a frame out of the decoder's memory, or refuses the GPU.
     void take_from_gpu(AVFrame& frame);
     // Decodes one frame and also counts damage that only the log reveals.
@@ -283,6 +285,8 @@ private:
     CodecPointer decoder_;
     bool alone_ = false;                 // decoders use one thread of the CPU from now on
     bool gpu_is_left_ = false;           // the GPU cannot decode the source
+    std::string why_gpu_is_left_;        // also if damage was found
+    std::optional<bool> reported_gpu_;   // what report_decoder() reported last
     std::optional<double> sought_;       // target of the last seek
     std::int64_t given_since_seek_ = 0;  // frames since the last seek, or since opening
     std::int64_t read_before_seek_ = 0;

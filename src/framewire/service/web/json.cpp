@@ -105,7 +105,8 @@ ShownJson times_json(const TimeSummary& times) {
             {"max", times.max_ms}};
 }
 
-// Returns the statistics of one camera. `effort`, `delta` and `rate` are null if the camera has no such statistics.
+// Returns the statistics of one camera. `effort`, `decode`, `decode_reason`, `delta` and `rate` are null if the camera
+// has no such statistics.
 ShownJson figures_json(const StatisticsSnapshot& figures) {
     ShownJson json{{"frames", figures.frames},
                    {"fps", figures.fps},
@@ -117,8 +118,14 @@ ShownJson figures_json(const StatisticsSnapshot& figures) {
                    {"raw_bytes", figures.raw_bytes},
                    {"sent_bytes", figures.sent_bytes},
                    {"effort", figures.effort ? ShownJson(*figures.effort) : ShownJson(nullptr)},
+                   {"decode", nullptr},
+                   {"decode_reason", nullptr},
                    {"delta", nullptr},
                    {"rate", nullptr}};
+    if (const auto& decode = figures.decode) {
+        json["decode"] = to_string(decode->on);
+        json["decode_reason"] = text_or_null(decode->reason);
+    }
     if (const auto& delta = figures.delta)
         json["delta"] = {{"changed", delta->changed},
                          {"max_error", delta->max_error},

@@ -99,6 +99,9 @@ void add_stream(MetricLines& lines, const std::vector<CameraStatistics>& cameras
     each(lines, cameras, "source_reconnects_total", "counter",
          "Number of times that the source was lost and came back.",
          [](const auto& camera) { return camera.state.reconnects; });
+    each(
+        lines, cameras, "decoded_on_gpu", "gauge", "1 while the source's video is decoded on a GPU, otherwise 0.",
+        [](const auto& camera) { return camera.figures.decode && camera.figures.decode->on == Backend::cuda ? 1 : 0; });
     each(lines, cameras, "recording", "gauge", "1 while a requested recording is being written, otherwise 0.",
          [](const auto& camera) { return camera.state.recording ? 1 : 0; });
 }

@@ -21,6 +21,9 @@ std::string some_metrics() {
     for (const double ms : {0.2, 3.0, 3.0, 70.0}) statistics.record(Stage::process, ms);
     statistics.count_drop();
     statistics.add_step(0, 7, 100);
+    const auto monitor = std::make_shared<DecodeMonitor>();
+    monitor->set({Backend::cuda, {}});
+    statistics.set_decode_monitor(monitor);
     camera->figures_reported() = statistics.snapshot();
     net::ServerMetrics viewers;
     viewers.refused = 9;
@@ -47,6 +50,8 @@ TEST(MetricsText, ContainsTheStatistics) {
              "framewire_sent_bytes_total{camera=\"door\",kind=\"other\"} 4\n",
              "framewire_source_up{camera=\"door\"} 1\n",
              "framewire_source_reconnects_total{camera=\"door\"} 2\n",
+             "framewire_decoded_on_gpu{camera=\"door\"} 1\n",
+             "framewire_decoded_on_gpu{camera=\"yard\"} 0\n",
              "framewire_connections_refused_total 9\n",
          })
         EXPECT_NE(text.find(line), std::string::npos) << line << text;
