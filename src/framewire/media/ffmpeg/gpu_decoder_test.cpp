@@ -197,7 +197,32 @@ TEST_F(ClipTest, AutoLeavesInexactCodecsToTheCpu) {
 }
 
 // Also with `cuda`, on any machine.
-TEST(GpuDecoderTest, LeavesImag   void SetUp() override {
+TEST(GpuDecoderTest, LeavesImagesAndRawVideoToTheCpu) {
+    FRAMEWIRE_NEEDS(avcodec_find_encoder(AV_CODEC_ID_MJPEG), "this FFmpeg has no encoder of JPEG");
+    const TemporaryFolder folder;
+    const auto graph = "lavfi:testsrc2=size=64x48:rate=5:duration=1";
+    const auto video = read_video(graph);
+    ASSERT_EQ(video.frames.size(), 5u);
+    for (const auto* name : {"picture.jpg", "picture.bmp", "raw.avi:codec=rawvideo"}) {
+        const auto sink = open_sink(folder / name, video.info.shape, {5, 1});
+        sink->write(view_of(video.frames.front(), video.info.shape), {});
+        sink->finish();
+    }
+    for (const auto& source :
+         {std::string(graph), folder / "picture.jpg", folder / "picture.bmp", folder / "raw.avi", folder / ""}) {
+        const auto monitor = std::make_shared<DecodeMonitor>();
+        const auto got = read_video(source, {.decode = DecodeChoice::cuda, .decode_monitor = monitor});
+        EXPECT_EQ(got.error, std::nullopt) << source << ": " << got.message;
+        EXPECT_TRUE(got.frames == read_video(source).frames) << source;
+        EXPECT_EQ(monitor->get(), DecodeStatistics{}) << source;
+    }
+}
+
+#if FRAMEWIRE_CUDA
+
+class NvdecTest : public ClipTest {
+protected:
+    void SetUp() override {
         ClipTest::SetUp();
         if (const auto why = kit::why_not(Backend::cuda)) GTEST_SKIP() << *why;
     }

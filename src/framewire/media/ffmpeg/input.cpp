@@ -349,6 +349,9 @@ const AVCodec* FfmpegInput::codec_for_gpu(const AVCodec& codec) {
     if (options_.decode == DecodeChoice::cpu || gpu_is_left_ || alone_) return nullptr;
     const bool asked = options_.decode == DecodeChoice::cuda;
     if (!asked && !live_) return nullptr;
+    // Raw video needs no decoding, and images are decoded one at a time.
+    if (codec.id == AV_CODEC_ID_RAWVIDEO || codec.id == AV_CODEC_ID_WRAPPED_AVFRAME || is_still_image(*format_))
+        return nullptr;
     const auto* const name = avcodec_get_name(codec.id);
     const auto* const found = GpuDecoder::find(codec);
     if (!found && !asked) return nullptr;  // there is nothing to choose from
