@@ -594,7 +594,10 @@ FfmpegInput::Progress FfmpegInput::next_without_gpu(AVFrame& frame) {
     av_frame_unref(&frame);
     if (may_open_again())
         if (const auto progress = next_again(frame)) return *progress;
-    if (decoder_->pix_fmt == AV_PIX_FMT_CUDA || decoder_->codec_id == AV_CODEC_ID_AV1) open_decoder();
+    if (decoder_->pix_fmt == AV_PIX_FMT_CUDA || decoder_->codec_id == AV_CODEC_ID_AV1) {
+        open_decoder();
+        seen_key_ = false;
+    }
     return next_counted(frame);
 }
 
