@@ -38,6 +38,12 @@ private:
     std::filesystem::path path_;
 };
 
+// Plans do not depend on where a video is decoded, and opening a decoder on a GPU holds up those of other programs.
+InputOptions planned_input(InputOptions input) {
+    if (input.decode == DecodeChoice::automatic) input.decode = DecodeChoice::cpu;
+    return input;
+}
+
 // Returns the planes that the output takes. An output that would go elsewhere is opened in a scratch folder instead.
 std::optional<YuvInfo> planes_of_output(const RunOptions& options, const FilteredInput& input) {
     if (options.output.empty() || is_network_sink(options.output)) return std::nullopt;
@@ -52,7 +58,7 @@ std::optional<YuvInfo> planes_of_output(const RunOptions& options, const Filtere
 }  // namespace
 
 Explanation explain(const RunOptions& options) {
-    FilteredInput input(options.input, options.job, options.job.stop);
+    FilteredInput input(planned_input(options.input), options.job, options.job.stop);
     const auto planes = planes_of_output(options, input);
     input.give_planes(planes);
     return {.source = input.info().name,
