@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 encode() { # FILE SIZE PIXEL_FORMAT ENCODER_OPTIONS...
-    ffmpeg -nostdin -v error -y -f lavfi -i "testsrc2=size=$2:rate=25:duration=0.6" -threads 2 -pix_fmt "$3" -fflags +bitexact \
+    ffmpeg -nostdin -v error -y -f lavfi -i "testsrc2=size=$2:rate=25:duration=${seconds:-0.6}" -threads 2 -pix_fmt "$3" -fflags +bitexact \
         -flags +bitexact "${@:4}" "$1"
 }
 
@@ -20,6 +20,8 @@ encode vp9_10.webm 322x182 yuv420p10le -c:v libvpx-vp9 -profile:v 2 -crf 45 -b:v
 encode av1.mp4 322x182 yuv420p -c:v libaom-av1 -crf 45 -cpu-used 6
 encode av1_10.mp4 322x182 yuv420p10le -c:v libaom-av1 -crf 45 -cpu-used 6
 encode mpeg2.mpg 322x182 yuv420p -c:v mpeg2video -q:v 20 -bf 2
+# More frames than any ring of a job, with several keyframes.
+seconds=3 encode long.mp4 322x182 yuv420p -c:v libx264 -crf 34 -preset slow -bf 2 -g 25
 
 # The size changes in mid-stream.
 encode first.ts 322x182 yuv420p -c:v libx264 -crf 30
