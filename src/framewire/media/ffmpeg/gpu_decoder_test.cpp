@@ -1,8 +1,10 @@
 #include "framewire/media/ffmpeg/gpu_decoder.hpp"
+#include "e2e/real_data.hpp"
 #include "framewire/core/log.hpp"
 #include "framewire/cuda/device.hpp"
 #include "framewire/media/ffmpeg/source.hpp"
 #include "framewire/media/media_testing.hpp"
+#include "framewire/media/sources.hpp"
 #include "framewire/plan/frame.hpp"
 #include "kit/filter_check.hpp"
 #include "kit/needs.hpp"
@@ -298,6 +300,63 @@ TEST_F(NvdecTest, ADamagedFileIsDecodedOnTheCpu) {
     const auto want = deliver(file(folder / "damaged.ts"), {});
     EXPECT_GT(want.damaged, 0);
     expect_same(deliver(file(folder / "damaged.ts"), {.decode = DecodeChoice::cuda}), want);
+}
+
+// Reads every video of two folders as a camera would send it. The test says which ones the GPU decoded.
+TEST_F(NvdecTest, RealVideosHaveTheBytesOfTheCpu) {
+    constexpr std::int64_t enough_of_the_cpu = 10;
+    std::int64_t on_gpu = 0;
+    for (const auto* folder : {"codec_video", "moving_objects"}) {
+        const auto path = e2e::real_data(folder);
+        FRAMEWIRE_NEEDS_REAL(path);
+        std::vector<std::string> files;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(path))
+            if (entry.is_regular_file() && parse_source(entry.path()).kind->name == "video")
+                files.push_back(entry.path());
+        std::ranges::sort(files);
+        for (const auto& name : files) {
+            SCOPED_TRACE(name);
+            const auto monitor = std::make_shared<DecodeMonitor>();
+            std::unique_ptr<Source> of_cpu, tested;
+            try {
+                of_cpu = open_live(name, {});
+            } catch (const Error&) {
+                continue;  // no video
+            }
+            tested = open_live(name, {.decode = DecodeChoice::automatic, .decode_monitor = monitor});
+            HostImage want(of_cpu->info().shape), got(tested->info().shape);
+            std::int64_t frames = 0;
+            FrameTime want_time, got_time;
+            // Returns false at the end of the stream, which is an error of a live source.
+            const auto read = [](Source& source, HostImage& image, FrameTime& time) {
+                try {
+                    return source.read_own(image.view(), time);
+                } catch (const Error& error) {
+                    EXPECT_EQ(error.code(), ErrorCode::source_lost);
+                    return false;
+                }
+            };
+            for (bool more = true; more; ++frames) {
+                more = read(*of_cpu, want, want_time);
+                ASSERT_EQ(read(*tested, got, got_time), more) << "frame " << frames;
+                if (!more) break;
+                const auto own = tested->native_frame();
+                if (own && own->on_gpu()) {
+                    ++on_gpu;
+                    ASSERT_TRUE(bytes_of(own->planes().value()) == bytes_of(of_cpu->native_frame()->planes().value()))
+                        << "frame " << frames;
+                    ASSERT_EQ(got_time.seconds, want_time.seconds) << "frame " << frames;
+                } else if (frames >= enough_of_the_cpu) {
+                    break;
+                }
+            }
+            EXPECT_EQ(tested->damaged(), of_cpu->damaged());
+            const auto decode = monitor->get().value();
+            fmt::print("{}: {} frames, {}{}{}\n", name.substr(path.size() + 1), frames, to_string(decode.on),
+                       decode.reason.empty() ? "" : ": ", decode.reason);
+        }
+    }
+    EXPECT_GT(on_gpu, 0);
 }
 
 // NVDEC has few pictures, and the pool grows with those that are kept.
