@@ -29,8 +29,9 @@ namespace {
 constexpr int made_frames = 300, checked_frames = 24;
 constexpr int gpu_cameras = 14;  // two for each NVDEC of an H200
 constexpr int most_cameras = 512;
-constexpr double least_spare = 0.05;     // share of a resource for frames that take more than the mean
-constexpr double same_limit = 1.15;      // a resource is what runs out if the whole job reaches this share of it
+constexpr double least_spare = 0.05;   // share of a resource for frames that take more than the mean
+constexpr double paced_share = 0.7;    // of the cameras that the whole job seems to hold
+constexpr double same_limit = 1.15;    // a resource is what runs out if the whole job reaches this share of it
 constexpr double others_share = 0.05;  // of the cores; beyond, the answer is that of a busy machine
 constexpr double assumed_line_mbit = 1000;
 
@@ -108,9 +109,8 @@ double cores() { return static_cast<double>(std::thread::hardware_concurrency())
 Resource decoder(const Session& session, const Question& question, double& cpu_ms) {
     const int count = question.decodes_on_gpu ? gpu_cameras : static_cast<int>(cores());
     const auto choice = question.decodes_on_gpu ? DecodeChoice::cuda : DecodeChoice::cpu;
-    const Decoders decoders(count, 1, [&](const std::stop_token& stop) {
-        return decode_through_source(question.video, choice, 1, stop);
-    });
+    const Decoders decoders(
+        count, 1, [&](const std::stop_token& stop) { return decode_through_source(question.video, choice, 1, stop); });
     const auto start = Clock::now();
     const double cpu_before = process_seconds();
     const auto first = decoders.frames();
@@ -142,28 +142,53 @@ std::optional<double> line_mbit() {
     return fastest;
 }
 
-// Returns the resources that a frame of the whole job needs. No resource holds fewer cameras than were seen.
-std::vector<Resource> resources_of(Session& session, const Question& question, const FleetStatistics& job,
-                                   const FleetStatistics& steps, int cameras, double decoding_cpu_ms) {
-    const double seen = job.frames_per_second / question.fps;
+// The whole job: as fast as it goes, at the rate of the cameras, and one camera whose steps are timed on a GPU.
+struct Job {
+    int fast_cameras = 1, paced_cameras = 1;
+    FleetStatistics fast, paced, steps;
+};
+
+Job measure_job(const Session& session, const Question& question) {
+    const double seconds = session.check_only() ? 0.5 : session.quick() ? 2 : 5;
+    Job job;
+    const auto run_fast = [&](int cameras) {
+        job.fast_cameras = cameras;
+        job.fast = run(question, cameras, 0, seconds);
+        return std::clamp(static_cast<int>(job.fast.frames_per_second / question.fps), 1, most_cameras);
+    };
+    int expected = run_fast(session.check_only() ? 1 : question.runs_on_gpu ? gpu_cameras : static_cast<int>(cores()));
+    // Many cameras at once cost more, or share more, than few.
+    if (!session.check_only() && expected > 2 * job.fast_cameras) expected = run_fast(expected);
+    job.paced_cameras = session.check_only() ? 1 : std::max(1, static_cast<int>(paced_share * expected));
+    job.paced = run(question, job.paced_cameras, session.check_only() ? 1 : question.fps, seconds);
+    if (question.runs_on_gpu) job.steps = run(question, 1, question.fps, seconds, {"--times"});
+    return job;
+}
+
+// Returns what the whole job needs. The processors' time is that of cameras at their rate: a frame takes more of it
+// than when every camera goes on with its next frame at once. The cores that count are those that other programs leave,
+// or that the job took from them when it went as fast as it could.
+std::vector<Resource> resources_of(Session& session, const Question& question, const Job& job, double decoding_cpu_ms) {
+    const double seen = job.fast.frames_per_second / question.fps;
     std::vector<Resource> all;
     const auto add = [&](const std::string& name, double number, const std::string& measured) {
-        all.push_back({name, std::max(number, seen), measured});
+        all.push_back({name, number, measured});
     };
 
-    const double used = job.cores + job.viewer_cores;
-    const double cpu_ms = 1000 * used / job.frames_per_second;
-    const double available = std::max(used, cores() - job.other_cores);
+    const auto& paced = job.paced;
+    const double used = paced.cores + paced.viewer_cores;
+    const double cpu_ms = 1000 * used / paced.frames_per_second;
+    const double available = std::max(job.fast.cores + job.fast.viewer_cores, cores() - paced.other_cores);
     add("CPU", 1000 * available / (cpu_ms * question.fps),
         fmt::format("{:.2f} ms per frame{}, viewers {:.2f}; {:.1f} of {:.0f} cores free for it", cpu_ms,
                     question.decodes_on_gpu ? "" : fmt::format(", decoding {:.2f} of it", decoding_cpu_ms),
-                    1000 * job.viewer_cores / job.frames_per_second, available, cores()));
+                    1000 * paced.viewer_cores / paced.frames_per_second, available, cores()));
     if (question.runs_on_gpu) {
-        if (steps.steps_ms > 0)
-            add("GPU", 1000 / (steps.steps_ms * question.fps),
-                fmt::format("{:.3f} ms per frame, one step after the other", steps.steps_ms));
-        const double up = question.decodes_on_gpu ? question.bytes_per_frame
-                                                  : 1.5 * question.shape.width * question.shape.height;
+        if (job.steps.steps_ms > 0)  // alone, steps use less of a GPU than it has: it holds no less than was seen
+            add("GPU", std::max(seen, 1000 / (job.steps.steps_ms * question.fps)),
+                fmt::format("{:.3f} ms per frame, one step after the other", job.steps.steps_ms));
+        const double up =
+            question.decodes_on_gpu ? question.bytes_per_frame : 1.5 * question.shape.width * question.shape.height;
         const auto& bus = session.measured_limit("cuda up");
         const double bytes_per_second = 1e6 * bus.bytes / bus.timing.median_us;
         add("PCIe", bytes_per_second / (up * question.fps),
@@ -171,14 +196,16 @@ std::vector<Resource> resources_of(Session& session, const Question& question, c
     }
     const auto line = line_mbit();
     const double in = 8e-6 * question.bytes_per_frame * question.fps;
-    const double out = 8e-6 * job.bytes_per_frame * question.fps * question.viewers;
+    const double out = 8e-6 * paced.bytes_per_frame * question.fps * question.viewers;
     add("network", line.value_or(assumed_line_mbit) / std::max(in, out),
         fmt::format("{:.1f} Mbit/s in, {:.1f} out; line of {:.0f} Mbit/s{}", in, out, line.value_or(assumed_line_mbit),
                     line ? "" : " assumed"));
-    add("memory", free_mib() / (job.memory_mib / cameras),
-        fmt::format("{:.0f} MiB per camera, {:.0f} MiB free", job.memory_mib / cameras, free_mib()));
-    all.push_back({"whole job", seen,
-                   fmt::format("{:.0f} frames/s, {} at once, as fast as they go", job.frames_per_second, cameras), false});
+    const double mib = paced.memory_mib / job.paced_cameras;
+    add("memory", free_mib() / mib, fmt::format("{:.0f} MiB per camera, {:.0f} MiB free", mib, free_mib()));
+    all.push_back(
+        {"whole job", seen,
+         fmt::format("{:.0f} frames/s, {} at once, as fast as they go", job.fast.frames_per_second, job.fast_cameras),
+         false});
     return all;
 }
 
@@ -208,8 +235,7 @@ Reality find_limit(const Session& session, const Question& question, int predict
     const auto step = [](int cameras) { return std::max(1, cameras / 10); };
     int next = std::max(1, predicted);
     while (next > 0) {
-        const auto figures =
-            run(question, next, question.fps, session.quick() ? 5 : session.capacity().seconds);
+        const auto figures = run(question, next, question.fps, session.quick() ? 5 : session.capacity().seconds);
         fmt::print(
             "{:4d} cameras: slowest {:.2f} of {:g} fps, {:.2f} cores, viewers {:.2f}, others {:.2f}; all open after "
             "{:.1f} s{}\n",
@@ -251,11 +277,12 @@ void add_rows(Session& session, const Question& question, const std::vector<Reso
               const Prediction& prediction, const Reality& reality) {
     const std::string runner = question.runs_on_gpu ? "framewire cuda" : "framewire cpu";
     for (const auto& resource : resources)
-        session.add({.suite = "capacity/cameras",
-                     .operation = resource.name,
-                     .runner = runner,
-                     .to_peer = {},
-                     .details = {{"cameras", fmt::format("{:.1f}", resource.cameras)}, {"measured", resource.measured}}});
+        session.add(
+            {.suite = "capacity/cameras",
+             .operation = resource.name,
+             .runner = runner,
+             .to_peer = {},
+             .details = {{"cameras", fmt::format("{:.1f}", resource.cameras)}, {"measured", resource.measured}}});
     session.add({.suite = "capacity/cameras",
                  .operation = question.camera(),
                  .runner = runner,
@@ -277,24 +304,12 @@ void bench_capacity(Session& session) {
     const auto question = make_question(session, folder);
     double decoding_cpu_ms = 0;
     const auto decoders = decoder(session, question, decoding_cpu_ms);
-    int cameras = session.check_only() ? 1 : question.runs_on_gpu ? gpu_cameras : static_cast<int>(cores());
-    const double seconds = session.check_only() ? 0.5 : session.quick() ? 2 : 5;
-    auto job = run(question, cameras, 0, seconds);
-    // Many cameras at once cost more, or share more, than few.
-    const int expected = std::min(most_cameras, static_cast<int>(job.frames_per_second / question.fps));
-    if (!session.check_only() && expected > 2 * cameras) job = run(question, cameras = expected, 0, seconds);
-    FleetStatistics steps;
-    if (question.runs_on_gpu) steps = run(question, 1, question.fps, seconds, {"--times"});
-
-    auto resources = resources_of(session, question, job, steps, cameras, decoding_cpu_ms);
+    const auto job = measure_job(session, question);
+    auto resources = resources_of(session, question, job, decoding_cpu_ms);
     resources.insert(resources.begin(), decoders);
     resources.front().cameras = std::max(resources.front().cameras, resources.back().cameras);
     const auto prediction = predict(resources);
-    if (session.check_only()) {
-        const auto figures = run(question, 1, 1, seconds);
-        if (figures.frames_per_second <= 0) fail(ErrorCode::internal, "a camera at 1 frame per second stands still");
-        return add_rows(session, question, resources, prediction, {.held = figures.held ? 1 : 0, .figures = figures});
-    }
+    if (session.check_only()) return add_rows(session, question, resources, prediction, {});
     const auto reality = find_limit(session, question, prediction.cameras);
     add_rows(session, question, resources, prediction, reality);
     print(question, resources, prediction, reality);

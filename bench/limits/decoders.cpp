@@ -32,8 +32,7 @@ DecodeStep decode_through_source(const std::string& path, DecodeChoice choice, i
         HostImage image;
         FrameTime time{};
     };
-    auto opened =
-        open_source(path, {.stop = stop, .loop = true, .decode = choice, .decoder_threads = threads});
+    auto opened = open_source(path, {.stop = stop, .loop = true, .decode = choice, .decoder_threads = threads});
     HostImage image(opened->info().shape);
     const auto reading = std::make_shared<Reading>(Reading{std::move(opened), std::move(image)});
     return [reading] {

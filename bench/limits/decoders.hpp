@@ -21,7 +21,8 @@ double process_seconds();
 using DecodeStep = std::function<std::int64_t()>;
 
 /// Opens a video through framewire's source, which starts over at its end. `threads` are FFmpeg's; 0: its choice.
-DecodeStep decode_through_source(const std::string& path, DecodeChoice choice, int threads, const std::stop_token& stop);
+DecodeStep decode_through_source(const std::string& path, DecodeChoice choice, int threads,
+                                 const std::stop_token& stop);
 
 /// Decoders that run until this object is destroyed.
 class Decoders {
