@@ -25,6 +25,7 @@
 #include <cstddef>
 #include <exception>
 #include <filesystem>
+#include <future>
 #include <set>
 #include <system_error>
 #include <thread>
@@ -43,6 +44,10 @@ bool wait(const std::stop_token& stop, std::chrono::milliseconds pause) {
     std::unique_lock lock(mutex);
     return !stopping.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); });
 }
+
+// One of several cameras that takes longer to open, for example because it is switched off and its connection times out
+// after 10 s, does not hold up the others.
+constexpr std::chrono::seconds longest_common_opening{3};
 
 // Returns true if the source was unavailable, so that a retry may succeed.
 bool is_away(const Error& error) {
@@ -71,6 +76,8 @@ Camera::Camera(const BroadcastOptions& options, net::Listener& listener, const s
 }
 
 Camera::~Camera() { live_->detach(); }
+
+bool Camera::may_be_away() const { return relays() || parse_source(options_.input.source).kind->may_be_away; }
 
 bool Camera::relays() const { return relayed_stream(options_.input.source).has_value(); }
 
@@ -108,8 +115,7 @@ void Camera::open(bool may_come_later) {
     try {
         make_job();
     } catch (const Error& error) {
-        const bool may_be_away = relays() || parse_source(options_.input.source).kind->may_be_away;
-        if (!may_come_later || !is_away(error) || !may_be_away) throw;
+        if (!may_come_later || !is_away(error) || !may_be_away()) throw;
         log_warning("{}: {}; retrying", name(), error.what());
     }
 }
@@ -417,17 +423,33 @@ struct CamerasJob::State {
         if (publisher) result.mqtt = publisher->figures();
     }
 
-    // Opens all cameras in parallel. The first error ends the constructor.
+    // Opens all cameras in parallel. The first error ends the constructor, except those of slow cameras.
     void open() {
-        std::vector<std::exception_ptr> failures(cameras.size());
-        for_all_at_once(cameras, [&](std::size_t at) {
-            FirstFailure failure;
-            failure.attempt([&] { naming(cameras[at]->name(), several, [&] { cameras[at]->open(several); }); });
-            failures[at] = failure.what();
-        });
-        for (const auto& failure : failures)
-            if (failure) std::rethrow_exception(failure);
-        for (const auto& camera : cameras) camera->tell_address();
+        for (const auto& camera : cameras)
+            opening.push_back(std::async(std::launch::async, [this, &camera = *camera] {
+                naming(camera.name(), several, [&] { camera.open(several); });
+            }));
+        const auto deadline = Clock::now() + longest_common_opening;
+        FirstFailure failure;
+        for (std::size_t at = 0; at < cameras.size(); ++at)
+            if (!several || !cameras[at]->may_be_away() ||
+                opening[at].wait_until(deadline) == std::future_status::ready)
+                failure.attempt([&] { opening[at].get(); });
+        failure.rethrow();
+        for (std::size_t at = 0; at < cameras.size(); ++at)
+            if (!opening[at].valid()) cameras[at]->tell_address();
+    }
+
+    // Waits until a slow camera is open.
+    void finish_opening(std::size_t at) {
+        if (!opening[at].valid()) return;
+        try {
+            opening[at].get();
+        } catch (...) {
+            cameras[at]->live()->end();
+            throw;
+        }
+        cameras[at]->tell_address();
     }
 
     void run() {
@@ -454,6 +476,7 @@ struct CamerasJob::State {
         FirstFailure failure;
         failure.attempt([&] {
             try {
+                finish_opening(at);
                 naming(cameras[at]->name(), several, [&] { cameras[at]->run(); });
             } catch (const std::exception& error) {
                 of_camera.failure = error.what();
@@ -472,6 +495,8 @@ struct CamerasJob::State {
     service::MqttPublisher* publisher = nullptr;
     service::EventHub events;
     std::vector<std::unique_ptr<Camera>> cameras;
+    // of each camera; not valid any more when its result was taken
+    std::vector<std::future<void>> opening;
     CamerasResult result;
     // last member, because it refers to the cameras
     std::shared_ptr<StateKeeper> keeper;

@@ -35,6 +35,8 @@ public:
 
     /// Returns the name of the stream.
     const std::string& name() const { return options_.server.stream; }
+    /// Returns true if the source may be unavailable for a while: a camera, the network.
+    bool may_be_away() const;
     /// Opens the source. If `may_come_later` is true, an unavailable camera or network source only causes a warning,
     /// and run() keeps trying to open it. Throws as BroadcastJob does.
     void open(bool may_come_later);
@@ -171,10 +173,11 @@ std::string to_json(const CamerasResult& result);
 /// While a camera or network source is lost, its stream shows "no signal" and the source is reopened with pauses from
 /// 0.1 s to 10 s, for the time set by its options; default: forever. If it comes back with another frame size, a new
 /// stream continues under the same name, and the recording continues in a new file (recording_part()). If there are
-/// several cameras, one that is unavailable at the start may be opened later.
+/// several cameras, one that is unavailable or slow at the start is opened later.
 class CamerasJob {
 public:
-    /// Starts listening and opens all cameras in parallel. Throws Error{usage} if there is no camera or if names are
+    /// Starts listening and opens all cameras in parallel. Waits at most 3 s for those that may be away, if there are
+    /// several; run() goes on opening them beside the others. Throws Error{usage} if there is no camera or if names are
     /// invalid or not unique; as check_events(), net::Listener and MqttPublisher do; and as BroadcastJob does for the
     /// first camera that cannot be opened.
     explicit CamerasJob(const CamerasOptions& options);

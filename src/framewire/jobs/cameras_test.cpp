@@ -6,11 +6,18 @@
 #include "kit/eventually.hpp"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include <future>
 #include <map>
+#include <memory>
+#include <stdexcept>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace framewire::jobs {
@@ -169,6 +176,50 @@ TEST_P(Cameras, ContinueAfterOneFails) {
     const auto bytes = read_file(both.job.statistics_path);
     EXPECT_TRUE(nlohmann::json::parse(bytes.begin(), bytes.end())["cameras"]["broken"].contains("failure"));
 }
+
+#ifdef FRAMEWIRE_FFMPEG
+// Accepts connections, as the kernel does for any listener, and never answers.
+class SilentServer {
+public:
+    SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t length = sizeof address;
+        auto* const any = reinterpret_cast<sockaddr*>(&address);
+        if (socket_ < 0 || ::bind(socket_, any, length) || ::listen(socket_, 4) || ::getsockname(socket_, any, &length))
+            throw std::runtime_error("no socket");
+        port_ = ntohs(address.sin_port);
+    }
+    ~SilentServer() { ::close(socket_); }
+    SilentServer(const SilentServer&) = delete;
+    SilentServer& operator=(const SilentServer&) = delete;
+
+    std::string address() const { return fmt::format("rtsp://127.0.0.1:{}/door", port_); }
+
+private:
+    int socket_;
+    std::uint16_t port_ = 0;
+};
+
+// Connections time out after 10 s.
+TEST_P(Cameras, DoNotWaitForOneThatIsSilent) {
+    const SilentServer silent;
+    auto asked = options({{"door", silent.address()}, {"yard", endless_camera()}});
+    std::stop_source stop;
+    asked.job.stop = stop.get_token();
+    for (auto& camera : asked.cameras) camera.wait_for_viewers = 0;
+    const auto begin = Clock::now();
+    CamerasJob cameras(asked);
+    std::jthread running([&] { EXPECT_NO_THROW(cameras.run()); });
+    const std::shared_ptr<void> at_end(nullptr, [&](void*) { stop.request_stop(); });
+    const auto live = cameras.live();
+    EXPECT_TRUE(kit::eventually([&] { return live[1]->figures().frames > 0; }));
+    EXPECT_LT(milliseconds(begin, Clock::now()), 9000);
+    EXPECT_FALSE(live[0]->state().up);
+    EXPECT_EQ(live[0]->figures().frames, 0);
+}
+#endif
 
 TEST_P(Cameras, RejectInvalidOptions) {
     const auto refusal = [&](const CamerasOptions& wrong, std::string_view words) {
