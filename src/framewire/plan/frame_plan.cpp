@@ -142,6 +142,7 @@ void FramePlan::plan_strips(const YuvInfo& planes) {
     if (!chain_) chain_ = std::make_unique<ChainPlan>(Chain(), result_.shape(), *executor_);
     strips_ = StripPass::of(*chain_, to_image_->picture(), planes, executor_->pool());
     if (strips_) {
+        to_sink_.emplace(planes, result_.shape().channels, *executor_);
         result_ = FrameFormat(planes);
         for (const auto& call : calls_)
             strips_name_ += fmt::format("{}{}", strips_name_.empty() ? "" : "+", call.filter->name);
@@ -246,13 +247,14 @@ template <MemorySpace space>
 void FramePlan::run_in(PictureView<const std::uint8_t, space> in, PictureView<const std::uint8_t, space> original,
                        const PictureView<std::uint8_t, space>& out) {
     has_run_ = true;
-    if (begins_on_planes() && !in.has_planes()) {
-        // Pictures that stand for a lost source, for example, are images.
-        if (!to_arrived_) to_arrived_.emplace(*source_.planes(), in.image.shape().channels, *executor_);
-        const auto planes = made<space>(arrived_, source_, *executor_).template planes<space>();
-        executor_->step("convert", [&] { to_arrived_->run(in.image, planes); });
-        in = YuvView<const std::uint8_t, space>(planes);
-        if (!original.has_planes() && original_.planes()) original = in;
+    // Pictures that stand for a lost source, for example, are images. Only filters on planes need planes of them.
+    if (!planar_.empty()) {
+        const bool arrived_as_image = !in.has_planes();
+        if (arrived_as_image) in = planes_of<space>(in.image, source_, to_arrived_, arrived_);
+        if (!original.has_planes() && original_.planes())
+            original = arrived_as_image
+                           ? in
+                           : planes_of<space>(original.image, original_, original_to_planes_, original_planes_);
     }
     if (empty()) return copy_picture(in, out);
     const bool only_planar = !to_image_ && !strips_;
@@ -266,7 +268,8 @@ void FramePlan::run_in(PictureView<const std::uint8_t, space> in, PictureView<co
         in = YuvView<const std::uint8_t, space>(to);
     }
     if constexpr (space == MemorySpace::host)
-        if (strips_) return executor_->step(strips_name_, [&] { strips_->run(in.planes, out.planes); });
+        if (strips_ && in.has_planes())
+            return executor_->step(strips_name_, [&] { strips_->run(in.planes, out.planes); });
     const auto image_out =
         to_sink_ ? made<space>(filtered_image_, FrameFormat(to_sink_->image_shape()), *executor_).template view<space>()
                  : out;
@@ -277,7 +280,10 @@ void FramePlan::run_in(PictureView<const std::uint8_t, space> in, PictureView<co
         executor_->step("convert", [&] { to_image_->run(in.planes, to); });
         in = View<const std::uint8_t, space>(to);
     }
-    if (chain_) chain_->run(in.image, joins_original_ ? original_image<space>(original) : in.image, image_out.image);
+    if (chain_)
+        chain_->run(in.image, joins_original_ ? original_image<space>(original) : in.image, image_out.image);
+    else if (in.image.data() != image_out.image.data())
+        copy_picture(in, image_out);
     if (to_sink_) {
         const View<const std::uint8_t, space> filtered = image_out.image;
         executor_->step("convert", [&] { to_sink_->run(filtered, out.planes); });
@@ -296,6 +302,17 @@ void FramePlan::copy_picture(const PictureView<const std::uint8_t, MemorySpace::
     if (!in.has_planes()) return cuda::copy(in.image, out.image, executor_->stream());
     for (int plane = 0; plane < in.planes.info.planes(); ++plane)
         cuda::copy(image_of_plane(in.planes, plane), image_of_plane(out.planes, plane), executor_->stream());
+}
+
+// Converts an image to planes of `format`.
+template <MemorySpace space>
+PictureView<const std::uint8_t, space> FramePlan::planes_of(View<const std::uint8_t, space> image,
+                                                            const FrameFormat& format,
+                                                            std::optional<ImageToYuv>& to_planes, WorkPicture& memory) {
+    if (!to_planes) to_planes.emplace(*format.planes(), image.shape().channels, *executor_);
+    const auto planes = made<space>(memory, format, *executor_).template planes<space>();
+    executor_->step("convert", [&] { to_planes->run(image, planes); });
+    return YuvView<const std::uint8_t, space>(planes);
 }
 
 // Converts the chain's original for filters of images.

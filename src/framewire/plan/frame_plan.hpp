@@ -102,6 +102,9 @@ private:
     void copy_picture(const PictureView<const std::uint8_t, MemorySpace::device>& in,
                       const PictureView<std::uint8_t, MemorySpace::device>& out) const;
     template <MemorySpace space>
+    PictureView<const std::uint8_t, space> planes_of(View<const std::uint8_t, space> image, const FrameFormat& format,
+                                                     std::optional<ImageToYuv>& to_planes, WorkPicture& memory);
+    template <MemorySpace space>
     View<const std::uint8_t, space> original_image(const PictureView<const std::uint8_t, space>& original);
 
     Executor* executor_;
@@ -118,14 +121,15 @@ private:
     std::unique_ptr<ChainPlan> chain_;   // filters of images; null if there are none
     std::optional<StripPass> strips_;    // instead of to_image_ and chain_
     std::string strips_name_;            // names of the filters of strips_, for times
-    std::optional<ImageToYuv> to_sink_;  // on a GPU
+    std::optional<ImageToYuv> to_sink_;  // on a GPU, and for images instead of strips_
 
     // Memory, allocated when it is first needed.
-    WorkPicture arrived_;         // planes of a picture that arrived as an image
-    WorkPicture image_;           // what to_image_ writes
-    WorkPicture filtered_image_;  // what to_sink_ converts
-    WorkPicture original_image_;  // the original, if the chain of images needs it
-    std::optional<ImageToYuv> to_arrived_;
+    WorkPicture arrived_;          // planes of a picture that arrived as an image
+    WorkPicture image_;            // what to_image_ writes
+    WorkPicture filtered_image_;   // what to_sink_ converts
+    WorkPicture original_image_;   // the original, if the chain of images needs it
+    WorkPicture original_planes_;  // planes of an original that arrived as an image
+    std::optional<ImageToYuv> to_arrived_, original_to_planes_;
     std::optional<YuvToImage> original_to_image_;
 
     RecordedRuns recorded_;

@@ -81,49 +81,58 @@ public:
         : executor_(executor), plan_(chain, source, executor) {
         plan_.deliver(sink);
         for (; slots > 0; --slots) {
-            slots_.push_back({FramePlanes(executor), {}, {}});
-            if (!source.planes()) slots_.back().image = Frame(source.shape(), executor);
+            slots_.push_back({{FramePlanes(executor), {}}, {FramePlanes(executor), {}}, {}});
             if (!plan_.result().planes()) slots_.back().result = Frame(plan_.result().shape(), executor);
         }
     }
     FramePlan& plan() { return plan_; }
 
-    Picture run(Picture& source) {
+    Picture run(Picture& source) { return run(source, source); }
+    Picture run(Picture& source, Picture& original) {
         Picture result(plan_.result());
-        auto& [planes, image, to_image] = slots_[turn_++ % slots_.size()];
+        auto& slot = slots_[turn_++ % slots_.size()];
         executor_.in_its_space([&]<MemorySpace space>() {
-            PictureView<const std::uint8_t, space> in;
-            if (const auto view = source.view(); view.has_planes()) {
-                in = planes.template source<space>(view.planes);
-            } else {
-                if (image.empty()) image = Frame(source.format().shape(), executor_);
-                copy(view.image, image.fill_on_host());
-                image.upload();
-                in = View<const std::uint8_t, space>(image.template in<space>());
-            }
+            const auto in = put<space>(source, slot.in);
+            const auto first = &original == &source ? in : put<space>(original, slot.original);
             if (const auto& info = plan_.result().planes()) {
-                plan_.run(in, in, PictureView<std::uint8_t, space>(planes.template result<space>(*info)));
-                const auto made = planes.download();
-                planes.wait();
+                plan_.run(in, first, PictureView<std::uint8_t, space>(slot.in.planes.template result<space>(*info)));
+                const auto made = slot.in.planes.download();
+                slot.in.planes.wait();
                 for (int plane = 0; plane < info->planes(); ++plane)
                     copy(image_of_plane(made->view(), plane), image_of_plane(result.view().planes, plane));
             } else {
-                plan_.run(in, in, PictureView<std::uint8_t, space>(to_image.template in<space>()));
-                to_image.download();
-                to_image.wait();
-                copy(to_image.host(), result.view().image);
+                plan_.run(in, first, PictureView<std::uint8_t, space>(slot.result.template in<space>()));
+                slot.result.download();
+                slot.result.wait();
+                copy(slot.result.host(), result.view().image);
             }
         });
         return result;
     }
 
 private:
-    Executor& executor_;
-    struct Slot {
+    // Memory for a picture of planes or an image.
+    struct Place {
         FramePlanes planes;
-        Frame image, result;
+        Frame image;
+    };
+    struct Slot {
+        Place in, original;
+        Frame result;
     };
 
+    // Copies a picture to the memory of the backend.
+    template <MemorySpace space>
+    PictureView<const std::uint8_t, space> put(Picture& picture, Place& place) {
+        const auto view = picture.view();
+        if (view.has_planes()) return place.planes.template source<space>(view.planes);
+        if (place.image.empty()) place.image = Frame(picture.format().shape(), executor_);
+        copy(view.image, place.image.fill_on_host());
+        place.image.upload();
+        return View<const std::uint8_t, space>(place.image.template in<space>());
+    }
+
+    Executor& executor_;
     FramePlan plan_;
     std::vector<Slot> slots_;
     std::size_t turn_ = 0;
@@ -379,7 +388,7 @@ TEST_P(FramePlans, IdentitiesChangeNothing) {
     }
 }
 
-// An image in BGR instead of planes is converted to the planes that the plan begins with.
+// An image in BGR instead of planes is converted to planes if the first filter runs on them.
 TEST_P(FramePlans, TakeImagesInsteadOfPlanes) {
     auto& executor = this->executor(2);
     const YuvInfo info{yuv_420, codings[0], siting_left, 1, 40, 60};
@@ -392,6 +401,49 @@ TEST_P(FramePlans, TakeImagesInsteadOfPlanes) {
         Runner runner(parse_chain(text), FrameFormat(info), {}, executor);
         auto have = runner.run(image), want = runner.run(planes);
         EXPECT_EQ(difference(have, want), std::nullopt);
+    }
+}
+
+// If the first filter runs on images, an image in BGR stays as it is, whatever the backend and the sink: with strips,
+// too. Pictures of both kinds take turns, more often than a ring has slots.
+TEST_P(FramePlans, KeepImagesForFiltersOfImages) {
+    auto& executor = this->executor(2);
+    Executor on_cpu(BackendChoice::cpu, 1);
+    const YuvInfo info{yuv_420, codings[0], siting_left, 1, 40, 60};
+    std::mt19937 random(1);
+    for (const std::optional<YuvInfo>& sink : {std::optional<YuvInfo>(), std::optional(info)})
+        for (const auto* text : {"", "median=3", "median=3,mosaic=8", "binarize=fixed", "binarize=fixed,gaussian=3"}) {
+            SCOPED_TRACE(fmt::format("'{}' to {}", text, sink ? "planes" : "images"));
+            if (sink && !*text) continue;  // planes go to the sink as they are
+            const auto chain = parse_chain(text);
+            Runner runner(chain, FrameFormat(info), sink, executor, 3);
+            for (int frame = 0; frame < 12; ++frame) {
+                Picture image(FrameFormat(Shape{1, 40, 60, 3})), planes{FrameFormat(info)};
+                image.fill_with_noise(random);
+                ImageToYuv(info, 3, on_cpu).run(image.view().image, planes.view().planes);
+                runner.run(planes);
+                auto have = delivered(runner.run(image), sink, on_cpu);
+                auto want = delivered(Runner(chain, image.format(), {}, on_cpu).run(image), sink, on_cpu);
+                ASSERT_EQ(difference(have, want), std::nullopt) << "frame " << frame;
+            }
+        }
+}
+
+// After a change of the rate, the original can be an image although the filtered picture has planes.
+TEST_P(FramePlans, JoinAnOriginalThatIsAnImage) {
+    auto& executor = this->executor(2);
+    const YuvInfo info{yuv_420, codings[0], siting_left, 1, 40, 60};
+    std::mt19937 random(1);
+    Picture filtered{FrameFormat(info)}, original(FrameFormat(Shape{1, 40, 60, 3})), original_planes{FrameFormat(info)};
+    for (auto* const picture : {&filtered, &original}) picture->fill_with_noise(random);
+    ImageToYuv(info, 3, executor).run(original.view().image, original_planes.view().planes);
+    for (const auto* text : {"compare", "compare,median=3", "gaussian=3,compare=below"}) {
+        SCOPED_TRACE(text);
+        Runner runner(parse_chain(text), FrameFormat(info), {}, executor);
+        for (int frame = 0; frame < 4; ++frame) {
+            auto have = runner.run(filtered, original), want = runner.run(filtered, original_planes);
+            EXPECT_EQ(difference(have, want), std::nullopt);
+        }
     }
 }
 
