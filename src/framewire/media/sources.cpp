@@ -83,6 +83,17 @@ private:
         return info;
     }
 
+    // Returns false if a stop request ended the opening.
+    bool reopen() {
+        try {
+            source_ = open_();
+            return true;
+        } catch (const Error&) {
+            if (!stop_.stop_requested()) throw;
+            return false;
+        }
+    }
+
     // Reads a frame with read_one(). At the end, reopens the source and shifts the next pass so that it follows the
     // last frame.
     template <class ReadOne>
@@ -92,7 +103,7 @@ private:
             if (info_.live || is_at_new_size() || !frames_in_pass_ || stop_.stop_requested()) return false;
             keep_damage();
             source_.reset();  // release the source's files before they are opened again
-            source_ = open_();
+            if (!reopen()) return false;
             if (source_->info().shape != info_.shape)
                 fail(ErrorCode::source_lost, "{} changed from {} to {} when it was reopened", info_.name,
                      to_string(info_.shape), to_string(source_->info().shape));

@@ -110,5 +110,38 @@ TEST(SourceRegistry, SuggestsTheNearestName) {
     EXPECT_NE(refusal("").find("the source is empty"), std::string::npos);
 }
 
+// A video file takes a while to open, and most of a short loop is spent there.
+TEST(LoopingSource, EndsQuietlyIfItIsStoppedWhileItOpensAgain) {
+    std::stop_source stop;
+    int openings = 0;
+    const auto open = [&] {
+        if (++openings == 3) {
+            stop.request_stop();
+            fail(ErrorCode::no_input, "stopped while opening");
+        }
+        return open_source("synth:size=16x16:frames=2");
+    };
+    const auto source = make_looping_source(open, stop.get_token());
+    HostImage image(source->info().shape);
+    FrameTime time;
+    int frames = 0;
+    while (source->read(image.view(), time)) ++frames;
+    EXPECT_EQ(frames, 4);
+    EXPECT_FALSE(source->read(image.view(), time));
+}
+
+TEST(LoopingSource, ReportsThatItCannotOpenAgain) {
+    int openings = 0;
+    const auto open = [&] {
+        if (++openings == 2) fail(ErrorCode::no_input, "the file is gone");
+        return open_source("synth:size=16x16:frames=2");
+    };
+    const auto source = make_looping_source(open, {});
+    HostImage image(source->info().shape);
+    FrameTime time;
+    for (int frame = 0; frame < 2; ++frame) EXPECT_TRUE(source->read(image.view(), time));
+    EXPECT_EQ(error_of([&] { source->read(image.view(), time); }), ErrorCode::no_input);
+}
+
 }  // namespace
 }  // namespace framewire
