@@ -18,6 +18,9 @@ constexpr auto reason = "this build has no CUDA support";
 }  // namespace
 
 std::vector<DeviceInfo> devices() { return {}; }
+void use_device(int) { absent(); }
+int current_device() { absent(); }
+std::string why_failed(int) { return reason; }
 std::string why_no_device() { return reason; }
 std::string toolkit_version() { return {}; }
 std::string driver_version() { return {}; }

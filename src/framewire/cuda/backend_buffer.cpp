@@ -5,6 +5,7 @@
 namespace framewire {
 
 BackendBuffer::BackendBuffer(std::size_t bytes, const Executor& executor, HostMemory& on_host) : executor_(&executor) {
+    executor.use_gpu();
     if (executor.backend() == Backend::cuda)
         device_ = cuda::DeviceBuffer(bytes);
     else

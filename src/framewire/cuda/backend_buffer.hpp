@@ -110,6 +110,7 @@ public:
     template <class... Arguments>
     static MirroredBuffer on_gpu(const Executor& executor, Arguments... arguments) {
         executor.require_space<MemorySpace::device>("a mirrored buffer without its host memory");
+        executor.use_gpu();
         MirroredBuffer mirror;
         mirror.device_ = Of<MemorySpace::device>(arguments...);
         return mirror;

@@ -10,7 +10,7 @@ public:
     void* allocate(std::size_t bytes) override {
         void* data = nullptr;
         // Throws Error{config} if the memory cannot be locked.
-        check(cudaHostAlloc(&data, bytes, cudaHostAllocDefault));
+        check(cudaHostAlloc(&data, bytes, cudaHostAllocPortable));
         return data;
     }
     void release(void* data, std::size_t) noexcept override { cudaFreeHost(data); }

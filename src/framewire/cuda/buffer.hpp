@@ -11,7 +11,7 @@
 
 namespace framewire::cuda {
 
-/// Returns the allocator of page-locked host memory, which the GPU reads and writes at the full speed of the bus
+/// Returns the allocator of page-locked host memory, which every GPU reads and writes at the full speed of the bus
 /// while the CPU continues to work (streaming report, section 2.2.3).
 HostMemory& pinned_memory();
 

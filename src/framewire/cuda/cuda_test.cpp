@@ -289,6 +289,50 @@ TEST_P(CudaTest, ReportsTheGpuNameAndMemory) {
     EXPECT_TRUE(cuda::why_no_device().empty());
 }
 
+TEST(Devices, WhyFailedNamesAMissingGpu) {
+    EXPECT_FALSE(cuda::why_failed(static_cast<int>(cuda::devices().size())).empty());
+    EXPECT_FALSE(cuda::why_failed(-1).empty());
+}
+
+TEST_P(CudaTest, ExecutorUsesTheChosenGpu) {
+    for (const auto& gpu : cuda::devices()) {
+        EXPECT_EQ(cuda::why_failed(gpu.index), "");
+        const Executor executor(BackendChoice::cuda, 1, gpu.index);
+        EXPECT_EQ(executor.gpu(), gpu.index);
+        EXPECT_EQ(executor.stream().device(), gpu.index);
+        EXPECT_EQ(executor.uploads().device(), gpu.index);
+        EXPECT_EQ(executor.downloads().device(), gpu.index);
+        EXPECT_EQ(cuda::current_device(), gpu.index);
+    }
+    EXPECT_EQ(Executor(BackendChoice::cpu, 1, 7).gpu(), std::nullopt);
+    EXPECT_THROW(Executor(BackendChoice::cuda, 1, static_cast<int>(cuda::devices().size())), Error);
+}
+
+// With one GPU, both executors use it. A new thread's current GPU is 0.
+TEST_P(CudaTest, AnyThreadMayUseExecutorsOfDifferentGpus) {
+    const int last = static_cast<int>(cuda::devices().size()) - 1;
+    const Executor first(BackendChoice::cuda, 1, 0), second(BackendChoice::cuda, 1, last);
+    std::jthread([&] {
+        const BackendBuffer of_second(100, second), of_first(100, first);
+        EXPECT_EQ(cuda::current_device(), 0);
+        cuda::Transfer up(second), down(first);
+        of_first.fill(1);
+        of_second.fill(2);
+        std::vector<std::uint8_t> from_first(100), from_second(100);
+        of_second.get(from_second.data(), from_second.size());
+        EXPECT_EQ(cuda::current_device(), last);
+        of_first.get(from_first.data(), from_first.size());
+        EXPECT_EQ(from_first, std::vector<std::uint8_t>(100, 1));
+        EXPECT_EQ(from_second, std::vector<std::uint8_t>(100, 2));
+        const auto graph = second.record([&] { of_second.fill(3); });
+        of_first.fill(4);
+        graph.launch(second.stream());
+        second.synchronize();
+        of_second.get(from_second.data(), from_second.size());
+        EXPECT_EQ(from_second, std::vector<std::uint8_t>(100, 3));
+    });
+}
+
 TEST_P(CudaTest, SharedMemoryLimitCanOnlyBeLowered) {
     Executor executor(BackendChoice::cuda);
     const auto all = executor.shared_memory();

@@ -1,8 +1,8 @@
 #include "framewire/cuda/device.hpp"
 #include "framewire/cuda/check.hpp"
 
-// Queries of GPUs. None of them throws if there is no GPU, except shared_memory(), and errors are cleared so
-// that later calls do not report them again.
+// Queries of GPUs, which do not throw if there is no GPU, and the choice of the current one. Errors are cleared so that
+// later calls do not report them again.
 
 namespace framewire::cuda {
 namespace {
@@ -12,9 +12,8 @@ std::string version_in_words(int number) {
     return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }
 
-}  // namespace
-
-std::vector<DeviceInfo> devices() {
+// Returns the GPUs, see devices().
+std::vector<DeviceInfo> query_devices() {
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess) {
         cudaGetLastError();
@@ -31,7 +30,39 @@ std::vector<DeviceInfo> devices() {
     return found;
 }
 
+}  // namespace
+
+// Asked once: the GPUs of a process do not change, the answer takes milliseconds per GPU, and a thread whose current
+// GPU has failed may not get one.
+std::vector<DeviceInfo> devices() {
+    static const auto found = query_devices();
+    return found;
+}
+
+// A thread whose current GPU has failed must be able to leave it, so an error of the query is ignored.
+void use_device(int device) {
+    int current = 0;
+    if (cudaGetDevice(&current) != cudaSuccess || current != device) check(cudaSetDevice(device));
+}
+
+int current_device() {
+    int device = 0;
+    check(cudaGetDevice(&device));
+    return device;
+}
+
+// Every call that needs the GPU's context returns the error that broke it.
+std::string why_failed(int device) {
+    cudaEvent_t event = nullptr;
+    auto status = cudaSetDevice(device);
+    if (status == cudaSuccess) status = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    if (status == cudaSuccess) status = cudaEventDestroy(event);
+    cudaGetLastError();
+    return status == cudaSuccess || status == cudaErrorMemoryAllocation ? std::string() : cudaGetErrorString(status);
+}
+
 std::string why_no_device() {
+    if (!devices().empty()) return {};
     int count = 0;
     const auto status = cudaGetDeviceCount(&count);
     if (status == cudaSuccess && count > 0) return {};
@@ -48,9 +79,8 @@ std::string driver_version() {
 }
 
 SharedMemory shared_memory() {
-    int device = 0;
+    const int device = current_device();
     SharedMemory memory;
-    check(cudaGetDevice(&device));
     check(cudaDeviceGetAttribute(&memory.block_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     check(cudaDeviceGetAttribute(&memory.multiprocessor_bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
     return memory;

@@ -23,6 +23,19 @@ struct DeviceInfo {
 /// Never throws.
 std::vector<DeviceInfo> devices();
 
+/// Makes GPU `device`, an index of devices(), the current GPU of the calling thread. Memory, streams, events and
+/// attributes of kernels are made for the current GPU, which is GPU 0 unless a thread chooses another. Streams remember
+/// their GPU and make it current whenever work is queued on them. Throws Error{config} if the GPU does not exist or has
+/// failed.
+void use_device(int device);
+/// Returns the index of the calling thread's current GPU. Throws Error{config} if there is none.
+int current_device();
+
+/// Returns why this process can no longer use GPU `device`: it does not exist, it is lost, or a kernel crashed on it,
+/// after which CUDA refuses all work of the process there. Returns an empty text if the GPU works; an error that
+/// passes, such as too little memory, is no failure. Makes the GPU the current one of the calling thread. Never throws.
+std::string why_failed(int device);
+
 /// Returns a phrase that says why devices() is empty, or an empty text if there are GPUs.
 std::string why_no_device();
 

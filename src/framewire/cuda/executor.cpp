@@ -3,7 +3,10 @@
 #include "framewire/core/log.hpp"
 #include "framewire/cuda/buffer.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <vector>
 
 // Copies on separate streams, ordered with events:
 //
@@ -21,7 +24,7 @@ struct Transfer::Events {
 Transfer::Transfer() = default;
 
 Transfer::Transfer(const Executor& executor)
-    : executor_(&executor), events_(executor.backend() == Backend::cuda ? std::make_unique<Events>() : nullptr) {}
+    : executor_(&executor), events_((executor.use_gpu(), executor.gpu()) ? std::make_unique<Events>() : nullptr) {}
 
 Transfer::Transfer(Transfer&&) noexcept = default;
 
@@ -81,6 +84,16 @@ Backend choose(BackendChoice choice) {
     return Backend::cpu;
 }
 
+// Returns the GPU with this index.
+cuda::DeviceInfo gpu_at(int index) {
+    const auto all = cuda::devices();
+    for (const auto& gpu : all)
+        if (gpu.index == index) return gpu;
+    std::vector<int> allowed;
+    for (const auto& gpu : all) allowed.push_back(gpu.index);
+    fail(ErrorCode::config, "there is no GPU {}; allowed: {}", index, fmt::join(allowed, ", "));
+}
+
 }  // namespace
 
 std::string_view to_string(Backend backend) { return backend == Backend::cpu ? "cpu" : "cuda"; }
@@ -92,12 +105,14 @@ BackendChoice parse_backend(std::string_view text) {
     fail(ErrorCode::usage, "unknown backend '{}'; allowed: auto, cpu, cuda", text);
 }
 
-Executor::Executor(BackendChoice choice, int threads) : backend_(choose(choice)), pool_(threads) {
+Executor::Executor(BackendChoice choice, int threads, int gpu) : backend_(choose(choice)), pool_(threads) {
     if (backend_ == Backend::cuda) {
+        const auto chosen = gpu_at(gpu);
+        cuda::use_device(gpu);
         streams_.emplace();
         // Queried once, because plans read it often.
         shared_memory_ = cuda::shared_memory();
-        log_debug("backend: cuda ({})", cuda::devices().front().name);
+        log_debug("backend: cuda (GPU {}, {})", gpu, chosen.name);
     } else {
         log_debug("backend: cpu ({} threads)", pool_.threads());
     }
@@ -106,6 +121,10 @@ Executor::Executor(BackendChoice choice, int threads) : backend_(choose(choice))
 const Executor::Streams& Executor::streams() const {
     if (!streams_) fail(ErrorCode::internal, "the cpu backend has no CUDA stream");
     return *streams_;
+}
+
+void Executor::use_gpu() const {
+    if (streams_) cuda::use_device(streams_->work.device());
 }
 
 void Executor::synchronize() const {
@@ -123,7 +142,11 @@ void Executor::limit_shared_memory(const cuda::SharedMemory& most) {
                       std::min(shared_memory_.multiprocessor_bytes, most.multiprocessor_bytes)};
 }
 
-HostMemory& Executor::frame_memory() const { return backend_ == Backend::cuda ? cuda::pinned_memory() : heap_memory(); }
+// Pinned memory is made in the context of a GPU, which must not be one that has failed.
+HostMemory& Executor::frame_memory() const {
+    use_gpu();
+    return backend_ == Backend::cuda ? cuda::pinned_memory() : heap_memory();
+}
 
 // Uploads come first, because work waits for them, and downloads wait for work.
 void Executor::wait_for_all() const {

@@ -31,17 +31,26 @@ BackendChoice parse_backend(std::string_view text);
 /// keeps a reference to the executor that it was made for and runs on its backend. Move-only, but an executor
 /// that plans refer to must not be moved.
 ///
-/// With CUDA there are three streams, so that copies overlap with kernels:
+/// With CUDA there are three streams of one GPU, so that copies overlap with kernels:
 ///     uploads() -> stream() -> downloads()
+///
+/// A process may have executors on several GPUs. The executor's GPU becomes the current one of a thread that constructs
+/// the executor, enters in_its_space(), makes backend memory, or queues work. Other threads that construct objects on
+/// the GPU call use_gpu() first.
 class Executor {
 public:
     /// Chooses the backend once and logs it. `automatic` chooses CUDA if there is a GPU, else the CPU. `cuda`
     /// without a usable GPU throws Error{config}; the executor never falls back silently. `threads` is passed
-    /// to ThreadPool.
-    explicit Executor(BackendChoice choice = BackendChoice::automatic, int threads = 0);
+    /// to ThreadPool. `gpu` is an index of cuda::devices(); it is ignored on the CPU backend. Throws Error{config} if
+    /// there are GPUs, but not this one.
+    explicit Executor(BackendChoice choice = BackendChoice::automatic, int threads = 0, int gpu = 0);
 
     /// Returns the backend that was chosen. It never changes.
     Backend backend() const { return backend_; }
+    /// Returns the index of the executor's GPU; empty on the CPU backend.
+    std::optional<int> gpu() const { return streams_ ? std::optional(streams_->work.device()) : std::nullopt; }
+    /// Makes the executor's GPU the current one of the calling thread. Does nothing on the CPU backend.
+    void use_gpu() const;
     /// Returns the threads of the CPU backend; they exist with CUDA too, for work on the host.
     const ThreadPool& pool() const { return pool_; }
     /// Returns the stream of the kernels. Throws Error{internal} on the CPU backend, as do uploads() and downloads().
@@ -67,13 +76,16 @@ public:
     /// heap.
     HostMemory& frame_memory() const;
 
-    /// Calls the template `body.operator()` with the backend's memory space and returns its result. This is the
-    /// only place that turns a backend into a type. Builds without CUDA do not instantiate code for device
-    /// memory.
+    /// Calls the template `body.operator()` with the backend's memory space and returns its result. On CUDA the
+    /// executor's GPU is current meanwhile. This is the only place that turns a backend into a type. Builds without
+    /// CUDA do not instantiate code for device memory.
     template <class Body>
     decltype(auto) in_its_space(Body&& body) const {
         if constexpr (cuda::compiled)
-            if (backend_ == Backend::cuda) return body.template operator()<MemorySpace::device>();
+            if (backend_ == Backend::cuda) {
+                use_gpu();
+                return body.template operator()<MemorySpace::device>();
+            }
         return body.template operator()<MemorySpace::host>();
     }
     /// Throws Error{internal} if the backend works in a memory space other than `space`. `who` names the

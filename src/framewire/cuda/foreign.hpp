@@ -8,7 +8,7 @@ namespace framewire::cuda {
 
 /// Handles of CUDA's driver interface for another library that works on the same memory.
 struct ForeignHandles {
-    CUctx_st* context = nullptr;    ///< context of this library on the current GPU
+    CUctx_st* context = nullptr;    ///< context of this library on the stream's GPU
     CUstream_st* stream = nullptr;  ///< stream whose order both libraries keep
 };
 

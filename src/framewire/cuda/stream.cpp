@@ -1,6 +1,7 @@
 #include "framewire/cuda/stream.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/cuda/check.hpp"
+#include "framewire/cuda/device.hpp"
 #include "framewire/cuda/executor.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 
 namespace framewire::cuda {
 
-Stream::Stream(Priority priority) {
+Stream::Stream(Priority priority) : device_(current_device()) {
     int lowest = 0, highest = 0;
     check(cudaDeviceGetStreamPriorityRange(&lowest, &highest));
     // Non-blocking: the stream does not synchronize with the default stream.
@@ -24,6 +25,7 @@ Stream::~Stream() {
 }
 
 CUstream_st* Stream::target(CallPlace where) const {
+    use_device(device_);
     // A recording applies to the current thread only.
     const auto* recording = Graph::Recording::current();
     return recording ? recording->target_of(handle_, where) : handle_;
@@ -113,7 +115,7 @@ Graph::Recording*& Graph::Recording::current() {
 }
 
 // Capture mode "thread local": CUDA calls of other threads neither fail nor get into the graph.
-Graph::Recording::Recording(const Stream& stream) : recorded_(stream.handle_) {
+Graph::Recording::Recording(const Stream& stream) : recorded_((use_device(stream.device_), stream.handle_)) {
     if (current()) fail(ErrorCode::internal, "cannot record a graph while another is being recorded");
     check(cudaStreamBeginCapture(capture_.handle_, cudaStreamCaptureModeThreadLocal));
     capturing_ = true;

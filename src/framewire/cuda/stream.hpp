@@ -18,8 +18,10 @@ struct CallPlace {
     static CallPlace current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
 };
 
-/// A queue of work on the current GPU. It does not synchronize with the default stream. Move-only.
+/// A queue of work on the GPU that was current when it was made. It does not synchronize with the default stream.
+/// Move-only.
 ///
+/// Queueing makes the stream's GPU the current one of the calling thread, so any thread may queue work.
 /// While a thread records a Graph of a stream, the commands that this thread queues on the stream go into the
 /// graph instead. The CUDA handle therefore depends on the moment of the call, and no caller may keep it:
 /// queue() lends it for one call. Threads may queue on the same stream.
@@ -27,14 +29,18 @@ class Stream {
 public:
     /// Scheduling priority: if the GPU cannot run all pending work at once, work of high priority goes first.
     enum class Priority { usual, high };
-    /// Makes a stream. Throws Error{config} if there is no GPU.
+    /// Makes a stream on the current GPU. Throws Error{config} if there is none.
     explicit Stream(Priority priority = Priority::usual);
     ~Stream();
-    Stream(Stream&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    Stream(Stream&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), device_(other.device_) {}
     Stream& operator=(Stream&& other) noexcept {
         std::swap(handle_, other.handle_);
+        std::swap(device_, other.device_);
         return *this;
     }
+
+    /// Returns the index of the stream's GPU.
+    int device() const { return device_; }
 
     /// Calls commands(CUstream_st*), which must queue at least one kernel or copy on that handle. All work on a
     /// stream is queued this way. Throws Error{internal}, which names `where`, if this thread is recording a
@@ -55,12 +61,14 @@ private:
     friend bool is_recording(const Stream& stream);
     friend void record_branches(const Stream& stream, int count, const std::function<void(int branch)>& body);
 
-    /// Returns the handle that this thread's commands go to now: the stream's own handle or that of the recording.
+    /// Makes the stream's GPU current, and returns the handle that this thread's commands go to now: the stream's own
+    /// handle or that of the recording.
     CUstream_st* target(CallPlace where = CallPlace::current()) const;
     /// Checks, if this thread is recording, that the graph has grown.
     static void confirm(CallPlace where);
 
     CUstream_st* handle_ = nullptr;
+    int device_ = 0;
 };
 
 /// A point in the work of a stream. Move-only.
@@ -68,7 +76,7 @@ class Event {
 public:
     /// Selects whether milliseconds_since() can be used. Events without a time stamp are cheaper.
     enum class Timing { kept, none };
-    /// Makes an event that has not been recorded.
+    /// Makes an event that has not been recorded, for streams of the current GPU.
     explicit Event(Timing timing = Timing::kept);
     ~Event();
     Event(Event&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
@@ -77,7 +85,7 @@ public:
         return *this;
     }
 
-    /// Moves the event to the end of the work queued on `stream` so far.
+    /// Moves the event to the end of the work queued on `stream` so far, a stream of the same GPU.
     void record(const Stream& stream);
     /// Makes later work of `stream` wait for this point, without blocking the caller.
     void make_wait(const Stream& stream) const;

@@ -1,4 +1,5 @@
 #include "framewire/plan/device_picture.hpp"
+#include "framewire/cuda/device.hpp"
 #include "framewire/plan/frame.hpp"
 
 namespace framewire {
@@ -14,7 +15,10 @@ std::shared_ptr<DevicePicture> DevicePicturePool::take(const YuvInfo& info) {
             free.pop_back();
         }
     }
-    if (!picture) picture = std::make_unique<DevicePicture>(info);
+    if (!picture) {
+        cuda::use_device(shared_->stream.device());
+        picture = std::make_unique<DevicePicture>(info);
+    }
     // The stream outlives the pictures, because their deleters share it.
     return {picture.release(), [shared = shared_](DevicePicture* released) {
                 std::unique_ptr<DevicePicture> back(released);
@@ -25,6 +29,7 @@ std::shared_ptr<DevicePicture> DevicePicturePool::take(const YuvInfo& info) {
 }
 
 std::shared_ptr<const YuvPicture> DevicePicturePool::download(const DevicePicture& picture, const YuvInfo& info) const {
+    cuda::use_device(shared_->stream.device());
     auto to = shared_->on_host.take(info);
     cuda::Event done(cuda::Event::Timing::none);
     picture.read(info, shared_->stream, [&](const DeviceYuv<const std::uint8_t>& from) {

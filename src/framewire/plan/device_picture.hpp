@@ -17,8 +17,8 @@ namespace framewire {
 /// Thread-safe.
 class DevicePicture {
 public:
-    /// Allocates a picture with the planes of `info`, uninitialised. Throws Error{config} if there is not enough
-    /// memory.
+    /// Allocates a picture on the current GPU with the planes of `info`, uninitialised. Throws Error{config} if there
+    /// is not enough memory.
     explicit DevicePicture(const YuvInfo& info)
         : info_(info), memory_(static_cast<std::size_t>(info.frame_bytes())), used_(cuda::Event::Timing::none) {}
 
@@ -57,7 +57,7 @@ private:
 /// Thread-safe.
 class DevicePicturePool {
 public:
-    /// Makes an empty pool. Throws Error{config} if there is no GPU.
+    /// Makes an empty pool of pictures on the current GPU. Throws Error{config} if there is none.
     DevicePicturePool() : shared_(std::make_shared<Shared>()) {}
 
     /// Returns the stream for work that fills pictures.

@@ -40,9 +40,10 @@ const AVCodecHWConfig* cuda_configuration(const AVCodec& codec) {
     return nullptr;
 }
 
-// Returns a pool for pictures on the GPU. A missing GPU has a clearer message here than in CUDA.
-DevicePicturePool pool_on_gpu() {
+// Returns a pool for pictures on a GPU. A missing GPU has a clearer message here than in CUDA.
+DevicePicturePool pool_on(int gpu) {
     if (const auto why = cuda::why_no_device(); !why.empty()) fail(ErrorCode::config, "{}", why);
+    cuda::use_device(gpu);
     return {};
 }
 
@@ -55,7 +56,7 @@ YuvInfo planes_of_size(int width, int height, int bits) {
 
 // FFmpeg uses the context that is passed here, and queues its copies on the pool's stream, so that they and ours follow
 // each other without waiting on the host.
-GpuDecoder::GpuDecoder() : pool_(pool_on_gpu()) {
+GpuDecoder::GpuDecoder(int gpu) : pool_(pool_on(gpu)) {
 #if FRAMEWIRE_CUDA
     device_.reset(av_hwdevice_ctx_alloc(AV_HWDEVICE_TYPE_CUDA));
     if (!device_) fail(ErrorCode::config, "this FFmpeg cannot use CUDA");

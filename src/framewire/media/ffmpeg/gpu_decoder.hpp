@@ -13,7 +13,7 @@ extern "C" {
 
 namespace framewire {
 
-/// Lets a decoder of FFmpeg decode on the current GPU (NVDEC), in the CUDA context of this library:
+/// Lets a decoder of FFmpeg decode on a GPU (NVDEC), in the CUDA context of this library:
 ///
 ///     decoder -> NV12 or P010 in NVDEC's memory -> take(): planes in memory of our own -> AVFrame that stands for them
 ///
@@ -21,8 +21,9 @@ namespace framewire {
 /// the CPU, whose pixel format the frames have. Use an object from one thread at a time.
 class GpuDecoder {
 public:
-    /// Throws Error{config} if there is no GPU, or FFmpeg cannot use it.
-    GpuDecoder();
+    /// Decodes on GPU `gpu`, an index of cuda::devices(). Throws Error{config} if there is no such GPU, or FFmpeg
+    /// cannot use it.
+    explicit GpuDecoder(int gpu = 0);
     ~GpuDecoder();
     GpuDecoder(const GpuDecoder&) = delete;
     GpuDecoder& operator=(const GpuDecoder&) = delete;

@@ -363,7 +363,7 @@ const AVCodec* FfmpegInput::codec_for_gpu(const AVCodec& codec) {
         leave_gpu("the GPU ignores its transparency");
     } else {
         try {
-            gpu_ = std::make_unique<GpuDecoder>();
+            gpu_ = std::make_unique<GpuDecoder>(options_.gpu);
             log_debug("{}: decoding {} on the GPU", name_, name);
             return found;
         } catch (const Error& error) {
