@@ -23,9 +23,9 @@ namespace framewire::app {
 namespace {
 
 // Options that do not affect the contents of outputs, or that a done marker records in another form.
-constexpr std::array<std::string_view, 16> left_out_of_markers{
-    "--input",  "--output",  "--annotate", "--mask",     "--labels",    "--ending",  "--jobs",       "--shard",
-    "--shards", "--threads", "--stats",    "--progress", "--log-level", "--replace", "--no-replace", "--json"};
+constexpr std::array<std::string_view, 17> left_out_of_markers{
+    "--input",   "--output", "--annotate", "--mask",      "--labels",  "--ending",     "--jobs", "--shard", "--shards",
+    "--threads", "--stats",  "--progress", "--log-level", "--replace", "--no-replace", "--json", "--gpus"};
 
 // Returns the options that the done marker records.
 std::vector<std::string> made_with(const Command& command) {
@@ -209,7 +209,9 @@ std::string ItemRequest::sink_in_folder(const std::string& option, const std::st
 void make_many(const Command& command, const BatchFlags& flags, CommonOptions& common, const std::string& folder,
                const ManyJobs& jobs, const std::stop_token& stop) {
     if (common.times) fail(ErrorCode::usage, "--times measures a single file; it cannot be used with several inputs");
-    jobs::BatchOptions options{.job = common.job(stop),
+    auto job_options = common.job(stop);
+    job_options.gpus = common.fleet();
+    jobs::BatchOptions options{.job = job_options,
                                .folder = folder,
                                .version = fmt::format("{}, {}", FRAMEWIRE_VERSION, media_libraries()),
                                .made_with = made_with(command),

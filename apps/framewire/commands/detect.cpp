@@ -95,7 +95,9 @@ void detect(const Command& command, DetectFlags& flags, const std::stop_token& s
     if (is_of_many(flags.many, flags.output, flags.input)) return detect_many(command, flags, stop);
     flags.entry.apply(flags.input);
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
-    const auto result = jobs::DetectJob(flags.options(stop)).run();
+    auto options = flags.options(stop);
+    options.job.gpus = flags.common.fleet();
+    const auto result = jobs::DetectJob(options).run();
     const auto& figures = result.figures;
     log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped; {} objects{}", figures.frames, figures.seconds,
              figures.fps, figures.drops, result.objects,
@@ -162,6 +164,7 @@ void add_detect(CommandLine& program, Action& chosen) {
         .type_name("FILE");
     add_detector_options(command, flags->detector, "--threshold");
     add_common_options(command, flags->common);
+    add_gpus_option(command, flags->common);
     add_times_option(command, flags->common);
     set_work(command, chosen, flags->common,
              [=](const std::stop_source& stop) { detect(command, *flags, stop.get_token()); });

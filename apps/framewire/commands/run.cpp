@@ -68,7 +68,9 @@ void run(const Command& command, RunFlags& flags, const std::stop_token& stop) {
     if (is_of_many(flags.many, flags.output, flags.input)) return run_many(command, flags, stop);
     flags.entry.apply(flags.input);
     if (!may_write(files_of(flags.options(stop)), flags.common, stop)) return;
-    const auto figures = jobs::RunJob(flags.options(stop)).run().figures;
+    auto options = flags.options(stop);
+    options.job.gpus = flags.common.fleet();
+    const auto figures = jobs::RunJob(options).run().figures;
     log_info("{} frames in {:.2f} s, {:.1f} fps, {} dropped", figures.frames, figures.seconds, figures.fps,
              figures.drops);
     show_times(flags.common, figures);
@@ -94,6 +96,7 @@ void add_run(CommandLine& program, Action& chosen) {
                 "playback rate of a file: own, max or frames per second; auto is own for URLs and max otherwise")
         .type_name("auto|own|max|FPS");
     add_common_options(command, flags->common);
+    add_gpus_option(command, flags->common);
     add_times_option(command, flags->common);
     set_work(command, chosen, flags->common,
              [=](const std::stop_source& stop) { run(command, *flags, stop.get_token()); });

@@ -167,6 +167,7 @@ void serve(ServeFlags& flags, const std::stop_token& stop) {
     for (const auto& warning : std::exchange(flags.warnings, {})) log_warning("{}", warning);
     if (!may_write(files, flags.common, stop)) return;
     auto options = flags.options(stop);  // made again, because may_write() may have allowed files to be replaced
+    options.job.gpus = flags.common.fleet();
     // Tokens and certificates are prepared before cameras are opened, so that errors are reported at once.
     const auto access = prepare_access(flags.access, options.listener);
     tell_access(access, options.listener);
@@ -266,6 +267,7 @@ void add_serve(CommandLine& program, Action& chosen) {
     for (const auto& option : add_detector_options(command, flags->cameras.detector, "--detect-threshold"))
         flags->of_cameras.push_back(option);
     add_common_options(command, flags->common);
+    add_gpus_option(command, flags->common);
     add_times_option(command, flags->common);
     set_work(command, chosen, flags->common,
              [flags](const std::stop_source& stop) { serve(*flags, stop.get_token()); });

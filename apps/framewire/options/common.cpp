@@ -3,6 +3,7 @@
 #include "options/common.hpp"
 #include "options/parameter_options.hpp"
 
+#include "framewire/jobs/gpu_fleet.hpp"
 #include "framewire/jobs/input/input.hpp"
 #include "framewire/media/sources.hpp"
 
@@ -63,6 +64,19 @@ jobs::JobOptions CommonOptions::job(std::stop_token stop) const {
             .own_rate = own_rate,
             .time_steps = times,
             .stop = std::move(stop)};
+}
+
+std::shared_ptr<jobs::GpuFleet> CommonOptions::fleet() const {
+    return jobs::make_gpu_fleet(parse_backend(backend), gpus);
+}
+
+void add_gpus_option(Command& command, CommonOptions& options) {
+    command
+        .option(
+            "--gpus", options.gpus,
+            "GPUs that cameras and files are spread over: all, or numbers as in 0,2; 'framewire devices' lists them")
+        .type_name("all|N,...")
+        .shown_default("0");
 }
 
 void add_times_option(Command& command, CommonOptions& options) {

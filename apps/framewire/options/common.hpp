@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -17,6 +18,7 @@ namespace framewire::app {
 /// Flags that all subcommands that process frames share.
 struct CommonOptions {
     std::string backend = "auto";
+    std::string gpus;                    ///< "all" or indices of GPUs; empty: the first one
     std::optional<std::int64_t> frames;  ///< maximum number of frames; empty: all
     int threads = 0;
     std::string statistics_path;  ///< path of the statistics file; empty: none
@@ -28,7 +30,12 @@ struct CommonOptions {
 
     /// Returns the flags as options of a job.
     jobs::JobOptions job(std::stop_token stop) const;
+    /// Returns the GPUs of `--backend` and `--gpus` for JobOptions::gpus. Throws as jobs::make_gpu_fleet() does.
+    std::shared_ptr<jobs::GpuFleet> fleet() const;
 };
+
+/// Adds `--gpus`, for subcommands that use fleet().
+void add_gpus_option(Command& command, CommonOptions& options);
 
 /// Adds `--times` for subcommands whose jobs measure their stages.
 void add_times_option(Command& command, CommonOptions& options);

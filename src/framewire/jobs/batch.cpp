@@ -4,6 +4,7 @@
 #include "framewire/core/log.hpp"
 #include "framewire/detect/detector.hpp"
 #include "framewire/filters/fps.hpp"
+#include "framewire/jobs/gpu_fleet.hpp"
 #include "framewire/jobs/input/input.hpp"
 #include "framewire/jobs/outputs.hpp"
 #include "framewire/jobs/shard.hpp"
@@ -170,6 +171,8 @@ struct BatchJob::State {
     void make(const Task& task, std::size_t index);
     // Runs the job and removes or renames incomplete outputs.
     void run_job(const Task& task, std::size_t index);
+    // Runs the job's work, and again on another GPU if its GPU fails. `withdraw` is called before a repetition.
+    JobResult run_on_gpus(const Task& task, JobOptions job, const std::function<void()>& withdraw);
     bool stopped() const { return options.job.stop.stop_requested(); }
 
     BatchOptions options;
@@ -384,6 +387,20 @@ bool BatchJob::State::join(const Task& task, std::size_t index, const JobOptions
     return true;
 }
 
+JobResult BatchJob::State::run_on_gpus(const Task& task, JobOptions job, const std::function<void()>& withdraw) {
+    for (;;) {
+        if (job.gpus) job.gpu = job.gpus->take();
+        try {
+            return task.item.work(job, {[this](const Statistics& running) { tally->watch(running); },
+                                        [this](const Statistics& running) { tally->unwatch(running); }});
+        } catch (const std::exception& error) {
+            if (!job.gpu || stopped() || !job.gpu->must_move()) throw;
+            log_warning("{}: {}; processing it again on another GPU", task.item.input, error.what());
+            withdraw();
+        }
+    }
+}
+
 // Runs the job of a task, or joins its parts.
 void BatchJob::State::run_job(const Task& task, std::size_t index) {
     auto& outcome = result.items[index];
@@ -413,8 +430,7 @@ void BatchJob::State::run_job(const Task& task, std::size_t index) {
             if (outcome.end != ItemEnd::made) withdraw();
             return;
         }
-        const auto done = task.item.work(job, {[this](const Statistics& running) { tally->watch(running); },
-                                               [this](const Statistics& running) { tally->unwatch(running); }});
+        const auto done = run_on_gpus(task, job, withdraw);
         outcome.frames = done.figures.frames;
         outcome.end = done.ending == Ending::complete ? ItemEnd::made : ItemEnd::stopped;
     } catch (...) {

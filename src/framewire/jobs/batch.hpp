@@ -91,7 +91,8 @@ enum class InTheWay { refuse, replace, keep };
 
 /// Options of a BatchJob.
 struct BatchOptions {
-    /// Options that all items share: threads are divided among the items; statistics and progress are totals.
+    /// Options that all items share: threads are divided among the items; statistics and progress are totals. Each item
+    /// takes one of the GPUs, if there are any. If it fails because that GPU failed, it is processed again on another.
     JobOptions job{};
     /// Output folder, which also holds the done markers.
     std::string folder{};

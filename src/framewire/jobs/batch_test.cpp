@@ -5,9 +5,16 @@
 #include "framewire/jobs/run.hpp"
 #include "framewire/media/sinks.hpp"
 
+#include "kit/captured_log.hpp"
+#include "kit/eventually.hpp"
+
 #include <nlohmann/json.hpp>
 
+#include <barrier>
 #include <filesystem>
+#include <memory>
+#include <thread>
+#include <vector>
 
 namespace framewire::jobs {
 namespace {
@@ -58,6 +65,79 @@ TEST_P(Batch, ContinuesAfterAFailedItem) {
     const auto json = nlohmann::json::parse(to_json(result, {}));
     EXPECT_EQ(json["made"], 2);
     EXPECT_EQ(json["failures"][0]["code"], 69);
+}
+
+TEST_P(Batch, ItemsInProgressUseDifferentProcessors) {
+    const auto one = item("a", 3), other = item("b", 3);
+    auto asked = options(2);
+    BatchJob(asked, {one, other}).run(InTheWay::refuse);
+    const auto a = read_file(folder_ / "out/a.bgr"), b = read_file(folder_ / "out/b.bgr");
+    std::filesystem::remove_all(folder_ / "out");
+
+    asked.job.gpus = std::make_shared<GpuFleet>(two_processors(GetParam()));
+    std::barrier both(2);
+    const auto together = [&](BatchItem each) {
+        each.work = [&, work = each.work](const JobOptions& job, const ItemWatch& watch) {
+            both.arrive_and_wait();
+            EXPECT_EQ(asked.job.gpus->loads(), (std::vector<double>(2, GpuFleet::usual_load)));
+            both.arrive_and_wait();
+            auto result = work(job, watch);
+            if (GetParam() == Backend::cuda) EXPECT_EQ(result.figures.gpu, job.gpu->processor().gpu);
+            return result;
+        };
+        return each;
+    };
+    BatchJob batch(asked, {together(one), together(other)});
+    EXPECT_EQ(batch.run(InTheWay::refuse).count(End::made), 2);
+    EXPECT_EQ(read_file(folder_ / "out/a.bgr"), a);
+    EXPECT_EQ(read_file(folder_ / "out/b.bgr"), b);
+    EXPECT_EQ(asked.job.gpus->loads(), (std::vector<double>(2, 0)));
+}
+
+TEST_P(Batch, ItemsOfAFailedProcessorAreProcessedAgain) {
+    auto paced = item("a", 40);
+    paced.work = item_work<RunJob>(RunOptions{.job = job(),
+                                              .input = {.source = folder_ / "a.y4m", .fps = 100},
+                                              .output = folder_ / "out/a.bgr",
+                                              .pace = Pace::own});
+    auto asked = options(1);
+    BatchJob(asked, {paced}).run(InTheWay::refuse);
+    const auto whole = read_file(folder_ / "out/a.bgr");
+    std::filesystem::remove_all(folder_ / "out");
+
+    auto fleet = std::make_shared<GpuFleet>(two_processors(GetParam()));
+    asked.job.gpus = fleet;
+    int attempts = 0;
+    std::jthread breaker;
+    paced.work = [&, work = paced.work](const JobOptions& job, const ItemWatch& watch) {
+        const auto began = [&](const Statistics& statistics) {
+            watch.began(statistics);
+            if (++attempts > 1) return;
+            breaker = std::jthread([&] {
+                EXPECT_TRUE(kit::eventually([&] { return statistics.snapshot().frames >= 5; }));
+                fleet->mark_failed(0, "a test asks for it");
+            });
+        };
+        const auto ended = [&](const Statistics& statistics) {
+            if (breaker.joinable()) breaker.join();
+            watch.ended(statistics);
+        };
+        return work(job, {began, ended});
+    };
+    const kit::CapturedLog log;
+    BatchJob batch(asked, {paced});
+    const auto& result = batch.run(InTheWay::refuse);
+    EXPECT_EQ(result.count(End::made), 1);
+    EXPECT_EQ(attempts, 2);
+    EXPECT_EQ(read_file(folder_ / "out/a.bgr"), whole);
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "out/a.bgr.part"));
+    EXPECT_NE(log.text().find("has failed; processing it again on another GPU"), std::string::npos) << log.text();
+
+    // No processor is left.
+    std::filesystem::remove_all(folder_ / "out");
+    fleet->mark_failed(1, "a test asks for it");
+    BatchJob last(asked, {paced});
+    EXPECT_EQ(last.run(InTheWay::refuse).failures().front()->code, ErrorCode::config);
 }
 
 TEST_P(Batch, StopsOnRequest) {

@@ -4,6 +4,7 @@
 #include "framewire/core/log.hpp"
 #include "framewire/core/time.hpp"
 #include "framewire/filters/filter.hpp"
+#include "framewire/jobs/gpu_fleet.hpp"
 #include "framewire/jobs/input/input.hpp"
 #include "framewire/jobs/options.hpp"
 #include "framewire/jobs/outputs.hpp"
@@ -13,6 +14,7 @@
 #include "framewire/plan/source.hpp"
 #include "framewire/plan/statistics.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -203,6 +205,9 @@ struct FrameStages {
     int workers = 0;
     /// If true, frames are passed on no earlier than their own times, see FrameRingOptions.
     bool at_source_rate = false;
+    /// If true, a GPU that fails does not fail the run if another processor is left: capture ends, frames in flight are
+    /// dropped, and FrameJob::lost_gpu() returns true, so that another job can continue with the source.
+    bool outlives_gpu = false;
     /// Optional. Called before the first frame; return false to process no frame.
     std::function<bool()> begin{};
     /// Makes the results object of one slot. Called once per slot.
@@ -225,11 +230,12 @@ class FrameJob : public Job {
 public:
     /// Opens the statistics file, then the input. Throws as the constructors of Job and Input do.
     FrameJob(const JobOptions& options, const InputOptions& input, const JobFiles& files)
-        : Job(options, files),
-          input_(input, options, stop()),
+        : Job(with_gpu(options), files),
+          input_(input, Job::options(), stop()),
           pixel_aspect_(pixel_aspect()),
           patience_seconds_(input.may_skip ? 0 : longest_wait_seconds) {
         statistics().set_decode_monitor(input_.decode_monitor());
+        statistics().set_gpu(input_.executor().gpu());
         if (!options.time_steps) return;
         statistics().time_steps();
         input_.executor().time_steps([this](std::string_view name, double ms) { statistics().record_step(name, ms); });
@@ -239,6 +245,8 @@ public:
     Input& input() { return input_; }
     /// Returns the input as a read-only reference.
     const Input& input() const { return input_; }
+    /// Returns true if the run ended because its GPU failed, see FrameStages::outlives_gpu.
+    bool lost_gpu() const { return lost_gpu_; }
     /// Returns Job::sink_options() for frames of the input, with the pixel aspect after the filters and the begin of
     /// the time range.
     SinkOptions sink_options() const {
@@ -281,10 +289,16 @@ public:
             statistics_file().write(result.figures, result.description);
         });
         failure.rethrow();
-        if (result.figures.frames == 0 && !stopped()) fail(ErrorCode::no_input, "{} has no frames", input_.info().name);
+        if (result.figures.frames == 0 && !stopped() && !lost_gpu_)
+            fail(ErrorCode::no_input, "{} has no frames", input_.info().name);
     }
 
 private:
+    // Takes a GPU, unless one was taken for the job.
+    static JobOptions with_gpu(JobOptions options) {
+        if (!options.gpu && options.gpus) options.gpu = options.gpus->take();
+        return options;
+    }
     // Returns the pixel aspect ratio of the filtered frames.
     Rational pixel_aspect() const {
         const auto& own = input_.info().facts.pixel_aspect;
@@ -314,24 +328,52 @@ private:
         frame_ring.workers = stages.workers;
         frame_ring.let_wait(frame_ring.waiting + frame_ring.workers);
         std::vector<Slot<Found>> slots;
+        input_.executor().use_gpu();
         for (int slot = 0; slot < frame_ring.slots; ++slot) slots.push_back({input_.make_frame(), stages.make()});
         const auto at = [&](int slot) -> Slot<Found>& { return slots[static_cast<std::size_t>(slot)]; };
-        run_frame_ring({.capture = [&](int slot, FrameTime& time) { return input_.capture(at(slot).frame, time); },
+        run_frame_ring({.capture =
+                            [&](int slot, FrameTime& time) {
+                                bool captured = false;
+                                on_gpu(stages, at(slot), [&] { captured = input_.capture(at(slot).frame, time); });
+                                return captured;
+                            },
                         .sends = [&](int slot) { return at(slot).frame.sent; },
                         .failed = [&](int slot) { return !at(slot).frame.sent; },
-                        .process = [&](int slot, const FrameTime& time) { process(stages, at(slot), time); },
+                        .process =
+                            [&](int slot, const FrameTime& time) {
+                                on_gpu(stages, at(slot), [&] { process(stages, at(slot), time); });
+                            },
                         .wait =
                             [&](int slot) {
-                                auto& [frame, found] = at(slot);
-                                if (frame.looked_at) stages.work ? stages.work(frame, found) : found.wait();
-                                frame.wait();
+                                on_gpu(stages, at(slot), [&] {
+                                    auto& [frame, found] = at(slot);
+                                    if (frame.looked_at) stages.work ? stages.work(frame, found) : found.wait();
+                                    frame.wait();
+                                });
                             },
                         .send =
                             [&](int slot, const FrameTime& time) {
-                                stages.send(at(slot).frame, time, at(slot).found);
-                                input_.count_sent(at(slot).frame, statistics());
+                                on_gpu(stages, at(slot), [&] {
+                                    stages.send(at(slot).frame, time, at(slot).found);
+                                    input_.count_sent(at(slot).frame, statistics());
+                                });
                             }},
                        frame_ring, statistics());
+    }
+
+    // Runs a stage for one frame. Stages run on several threads, each of which makes the GPU its current one first.
+    // Once the GPU is lost, frames are only dropped.
+    template <class Found, class Stage>
+    void on_gpu(const FrameStages<Found>& stages, Slot<Found>& slot, const Stage& stage) {
+        if (!lost_gpu_) try {
+                if (options().gpu) options().gpu->require_working();
+                input_.executor().use_gpu();
+                return stage();
+            } catch (...) {
+                if (!lost_gpu_ && !(stages.outlives_gpu && options().gpu && options().gpu->must_move())) throw;
+                lost_gpu_ = true;
+            }
+        slot.frame.sent = false;
     }
 
     // Filters the frame and starts the job's own work on it. Runs on the processing thread.
@@ -349,6 +391,7 @@ private:
     Input input_;
     Rational pixel_aspect_;
     double patience_seconds_;
+    std::atomic<bool> lost_gpu_ = false;
 };
 
 }  // namespace framewire::jobs

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "framewire/cuda/device.hpp"
+#include "framewire/jobs/gpu_fleet.hpp"
 #include "framewire/jobs/options.hpp"
 #include "framewire/media/media_testing.hpp"
 #include "kit/filter_check.hpp"
@@ -66,6 +68,12 @@ protected:
 
     TemporaryFolder folder_;
 };
+
+/// Returns two processors for a backend: two GPUs if there are two, otherwise the same one twice.
+inline std::vector<Processor> two_processors(Backend backend) {
+    if (backend == Backend::cpu) return {{BackendChoice::cpu}, {BackendChoice::cpu}};
+    return {{BackendChoice::cuda, 0}, {BackendChoice::cuda, cuda::devices().size() > 1 ? 1 : 0}};
+}
 
 inline int lines_in(const std::string& path) {
     const auto bytes = read_file(path);

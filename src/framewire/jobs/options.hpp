@@ -32,12 +32,19 @@ struct FileSegment {
     bool first_frame = false;
 };
 
+class GpuFleet;
+class GpuShare;
 class OpenedSource;
 
 /// Options that all jobs share.
 struct JobOptions {
     /// Backend of filters and detectors.
     BackendChoice backend = BackendChoice::automatic;
+    /// Optional. GPUs that several jobs share; the job takes one, and then runs there instead of on `backend`. Default:
+    /// the first GPU, if the backend is cuda.
+    std::shared_ptr<GpuFleet> gpus{};
+    /// Optional. What was taken from `gpus` for this job. Default: the job takes it.
+    std::shared_ptr<GpuShare> gpu{};
     /// Number of threads of the CPU backend; 0: one per processor.
     int threads = 0;
     /// Optional. Maximum number of frames. Default: all frames of the source.

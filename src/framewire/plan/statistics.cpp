@@ -297,6 +297,11 @@ void Statistics::set_rate_limit(double max_bitrate, std::int64_t over) {
     over_ = over;
 }
 
+void Statistics::set_gpu(std::optional<int> gpu) {
+    const std::lock_guard lock(mutex_);
+    gpu_ = gpu;
+}
+
 void Statistics::set_effort(int effort) {
     const std::lock_guard lock(mutex_);
     effort_ = effort;
@@ -318,6 +323,7 @@ StatisticsSnapshot Statistics::snapshot() const {
     StatisticsSnapshot snapshot;
     snapshot.frames = frames_;
     snapshot.drops = drops_;
+    snapshot.gpu = gpu_;
     snapshot.effort = effort_;
     if (decode_) snapshot.decode = decode_->get();
     snapshot.seconds = milliseconds(start_, last_frame_) / 1000;
@@ -384,6 +390,7 @@ std::string to_json(const StatisticsSnapshot& snapshot, const RunDescription& ru
             json["over"] = rate->over;
         }
     }
+    if (snapshot.gpu) json["gpu"] = *snapshot.gpu;
     if (snapshot.effort) json["effort"] = *snapshot.effort;
     if (const auto& decode = snapshot.decode) {
         json["decode"] = to_string(decode->on);

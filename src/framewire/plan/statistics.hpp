@@ -227,6 +227,7 @@ struct StatisticsSnapshot {
     std::int64_t sent_bytes = 0;          ///< number of bytes written
     std::optional<DeltaStatistics> delta;
     std::optional<RateStatistics> rate{};
+    std::optional<int> gpu{};                  ///< index of the GPU that runs the filters; empty on the CPU
     std::optional<int> effort{};               ///< effort of the last frame of a stream in mode bounded
     std::optional<DecodeStatistics> decode{};  ///< empty if FFmpeg does not read the source
     std::vector<StepSummary> steps;            ///< step times if enabled: read, filters, stages, transfers, send
@@ -264,6 +265,8 @@ public:
     /// greatest threshold.
     void set_rate_limit(double max_bitrate, std::int64_t over);
 
+    /// Sets the GPU that runs the filters from now on; empty: the CPU.
+    void set_gpu(std::optional<int> gpu);
     /// Sets the effort of the frames from now on.
     void set_effort(int effort);
     /// Takes where the video is decoded from `monitor`, which may be null.
@@ -287,7 +290,7 @@ private:
     ThresholdTally thresholds_;
     RateMeter rate_;
     std::optional<double> max_bitrate_;
-    std::optional<int> effort_;
+    std::optional<int> gpu_, effort_;
     std::shared_ptr<const DecodeMonitor> decode_;
     std::int64_t over_ = 0;
 };
@@ -308,6 +311,7 @@ struct RunDescription {
 /// - for a difference stream: report_bytes, changed, max_error and psnr (null if the pictures are equal);
 /// - if someone watched the stream: `threshold` (min, mean, max) and `bits_per_second` (mean, max), and if the rate was
 ///   limited, max_bitrate and over;
+/// - if filters run on a GPU: `gpu`, its index;
 /// - for a stream in mode bounded: `effort`, that of the last frame;
 /// - if FFmpeg read the source: `decode`, "cpu" or "cuda", and `decode_reason` if the CPU took over from the GPU;
 /// - if steps are timed: `steps`;

@@ -338,6 +338,9 @@ TEST(Statistics, JsonContainsEveryStatistic) {
     auto json = nlohmann::json::parse(to_json(statistics.snapshot(), run));
     EXPECT_EQ(json["source"], "a \"clip\"\n\xEF\xBF\xBD");
     EXPECT_EQ(json["backend"], "cpu");
+    EXPECT_FALSE(json.contains("gpu"));
+    statistics.set_gpu(1);
+    EXPECT_EQ(nlohmann::json::parse(to_json(statistics.snapshot(), run))["gpu"], 1);
     EXPECT_EQ(json["size"], (nlohmann::json{{"width", 30}, {"height", 20}, {"channels", 3}}));
     for (const char* key : {"frames", "drops", "seconds", "fps", "raw_bytes", "sent_bytes"})
         EXPECT_TRUE(json[key].is_number()) << key;

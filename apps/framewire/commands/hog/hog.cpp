@@ -78,6 +78,7 @@ void add_hog(CommandLine& program, Action& chosen) {
     add_train_options(command, flags->train);
     const auto window = add_parameter(command, window_parameter(), flags->given);
     add_common_options(command, flags->common);
+    add_gpus_option(command, flags->common);
     add_times_option(command, flags->common);
     // Chooses the mode (descriptors, people, training) and rejects options of another mode.
     set_work(command, chosen, flags->common, [=](const std::stop_source& stop) {

@@ -47,6 +47,7 @@ void describe(HogFlags& flags, const DescribeFlags& describe, const std::stop_to
     if (!describe.steps_frames.empty()) options.steps_of = jobs::StepFrames(describe.steps_frames);
     if (!may_write(files_of(options), flags.common, stop)) return;
     options.job = flags.common.job(stop);
+    options.job.gpus = flags.common.fleet();
     const bool of_folder = jobs::is_output_folder(flags.output);
     const auto result = of_folder ? jobs::DescribeFolderJob(options).run() : jobs::DescribeJob(options).run();
     const auto& figures = result.figures;

@@ -108,7 +108,8 @@ void find_people(HogFlags& flags, const PeopleFlags& people, const std::stop_tok
     jobs::require_one_standard_output({flags.output, people.annotate, flags.json ? "-" : ""},
                                       "-o (- without it), --annotate and --json");
     if (!may_write(files_of(options_of(flags, people, stop)), flags.common, stop)) return;
-    const auto options = options_of(flags, people, stop);
+    auto options = options_of(flags, people, stop);
+    options.job.gpus = flags.common.fleet();
     if (is_folder(options.input.source)) {
         jobs::PeopleFolderJob job(options);
         report(flags, people.parameters, job.run(), job.model(), nullptr);

@@ -132,6 +132,7 @@ void train_model(HogFlags& flags, const TrainFlags& train, const std::stop_token
         fail(ErrorCode::usage, "-f, --frames and --stats cannot be combined with --train");
     if (flags.common.backend == "cuda")
         fail(ErrorCode::config, "--train runs on the CPU and does not support --backend cuda");
+    if (!flags.common.gpus.empty()) fail(ErrorCode::usage, "--train runs on the CPU and does not support --gpus");
     if (flags.json && train.curve == "-")
         fail(ErrorCode::usage, "--curve and --json both write to standard output; only one of them can");
     if (flags.output.empty() || flags.output == "-")

@@ -22,7 +22,7 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
       info_(source_->info()),
       limits_(checked_limits(input)),
       shown_name_(input.public_name ? public_name(info_.name) : info_.name),
-      executor_(job.backend, job.threads),
+      executor_(make_executor(job)),
       may_switch_(input.accepts_control),
       adjusts_of_own_(input.accepts_control && !first_adjust(chain_.whole)),
       switches_(chain_.whole, info_.shape),

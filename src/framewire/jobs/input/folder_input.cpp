@@ -21,7 +21,7 @@ FolderInput::FolderInput(const InputOptions& input, const JobOptions& job, std::
       info_{.name = input.source, .frames = static_cast<std::int64_t>(images_.size())},
       stop_(std::move(stop)),
       limits_{input.max_pixels, input.max_memory_bytes},
-      executor_(job.backend, job.threads) {
+      executor_(make_executor(job)) {
     if (input.start_seconds > 0 || input.duration_seconds)
         fail(ErrorCode::usage, "{}: start and duration do not apply to a folder of images", input.source);
     if (input.fps > 0 || job.own_rate)

@@ -193,10 +193,13 @@ std::optional<bool> asked_range(const std::string& name) {
     return name == "full";
 }
 
+// Returns where the job runs.
+Processor processor_of(const JobOptions& job) { return job.gpu ? job.gpu->processor() : Processor{job.backend}; }
+
 // Without a GPU for filters, `auto` needs none for decoding.
 DecodeChoice decode_choice(const InputOptions& input, const JobOptions& job) {
     if (input.decode != DecodeChoice::automatic) return input.decode;
-    const bool on_gpu = job.backend != BackendChoice::cpu && cuda::why_no_device().empty();
+    const bool on_gpu = processor_of(job).backend != BackendChoice::cpu && cuda::why_no_device().empty();
     return on_gpu ? DecodeChoice::automatic : DecodeChoice::cpu;
 }
 
@@ -213,6 +216,7 @@ SourceOptions source_options(const InputOptions& input, const JobOptions& job, s
                           .seekable = input.seekable || input.segment,
                           .one_size = input.one_size,
                           .decode = decode_choice(input, job),
+                          .gpu = processor_of(job).gpu,
                           .decoder_threads = input.decoder_threads,
                           .matrix = asked_matrix(input.matrix),
                           .full_range = asked_range(input.range),
@@ -228,6 +232,11 @@ SourceOptions source_options(const InputOptions& input, const JobOptions& job, s
 
 }  // namespace
 
+Executor make_executor(const JobOptions& job) {
+    const auto [backend, gpu] = processor_of(job);
+    return Executor(backend, job.threads, gpu);
+}
+
 OpenedSource::OpenedSource(const InputOptions& input, const JobOptions& job, const std::stop_token& stop) {
     const std::stop_callback on_stop(stop, [this] { this->stop(); });
     auto options = source_options(input, job, stop_.get_token());
@@ -239,6 +248,8 @@ OpenedSource::OpenedSource(const InputOptions& input, const JobOptions& job, con
                               options);
     else
         source_ = open_source(input.source, options);
+    may_use_gpu_ =
+        options.decode == DecodeChoice::cuda || (options.decode == DecodeChoice::automatic && source_->info().live);
 }
 
 std::string public_name(const std::string& source) {

@@ -114,6 +114,9 @@ struct Wanted {
     bool captured = false;
 };
 
+/// Makes the executor of a job.
+Executor make_executor(const JobOptions& job);
+
 /// Returns the format of a source's frames: planes if its native frames have such, and otherwise images.
 FrameFormat format_of(const SourceInfo& source);
 
@@ -195,6 +198,8 @@ public:
     /// Opens the source. Throws as open_source() does, also if a stop is requested meanwhile.
     OpenedSource(const InputOptions& input, const JobOptions& job, const std::stop_token& stop);
 
+    /// Returns true if the source may be decoded on a GPU.
+    bool may_use_gpu() const { return may_use_gpu_; }
     /// Returns the source, which only one thread may use at a time.
     Source& source() { return *source_; }
     /// Returns the picture that is shown while the source is away.
@@ -209,6 +214,7 @@ private:
     NoSignal no_signal_;
     std::shared_ptr<DecodeMonitor> decode_monitor_ = std::make_shared<DecodeMonitor>();
     std::unique_ptr<Source> source_;
+    bool may_use_gpu_;
 };
 
 /// Returns a source's name without private parts: folders of this machine, and a URL's user, password and query.
