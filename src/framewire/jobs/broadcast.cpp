@@ -113,6 +113,7 @@ void BroadcastJob::State::run() {
     job.run<BroadcastFound>(
         {.wanted = {.by_stages = true, .captured = detector != nullptr},
          .at_source_rate = !job.input().info().live && !hurries,
+         .outlives_gpu = true,
          .begin = [this] { return wait_for_viewers == 0 || served.wait_for_viewers(wait_for_viewers, job.stop()); },
          .make = [this] { return make_found(); },
          .start = [this](InputFrame& frame, const FrameTime&, BroadcastFound& found) { start(frame, found); },
@@ -190,9 +191,10 @@ void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
     }
     in_force->end();
     result.ended_at_new_size = job.input().is_at_new_size() && !job.stopped() && !failure;
-    result.ended_for_requests = job.input().ended_here() && !job.stopped() && !failure;
+    result.ended_with_gpu = job.lost_gpu() && !job.stopped() && !failure;
+    result.ended_for_requests = job.input().ended_here() && !job.stopped() && !failure && !result.ended_with_gpu;
     if (own_listener) own_listener->close("the stream has ended");
-    if (!result.ended_at_new_size && !result.ended_for_requests)
+    if (!result.goes_on())
         result.viewers_left =
             served.finish(in_a_hurry ? stopped_deadline : ending_deadline, failure ? "the source was lost" : "");
     result.viewers = own_listener ? own_listener->metrics() : net::ServerMetrics{served.metrics()};
@@ -200,7 +202,7 @@ void BroadcastJob::State::finish(FirstFailure& failure, Ending ending) {
         FirstFailure recording;
         recording.attempt([&] { recorder->finish(ending); });
         // If another job continues the stream, a full disk ends the recording but not the camera.
-        if (result.ended_at_new_size || result.ended_for_requests)
+        if (result.goes_on())
             result.recording_failure = recording.what();
         else
             failure.attempt([&] { recording.rethrow(); });
@@ -216,7 +218,7 @@ void BroadcastJob::State::finish_clips(FirstFailure& failure) {
     if (job.input().requests_to_await().value_or(0) > requests_sent) clips->withdraw();
     FirstFailure clip;
     clip.attempt([&] { clips->finish(); });
-    if (result.ended_at_new_size || result.ended_for_requests)
+    if (result.goes_on())
         result.clip_failure = clip.what();
     else
         failure.attempt([&] { clip.rethrow(); });

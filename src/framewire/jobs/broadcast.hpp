@@ -146,10 +146,16 @@ struct BroadcastResult : JobResult {
     /// True if BroadcastJob::end_here() ended the job. Viewers were disconnected and can reconnect, as after a change
     /// of the frame size.
     bool ended_for_requests = false;
+    /// True if the job ended because its GPU failed, and another one, or the CPU, can go on. Viewers were disconnected
+    /// and can reconnect, as after a change of the frame size.
+    bool ended_with_gpu = false;
     /// Error that ended the recording, if another job continues the stream; null if recording succeeded.
     std::exception_ptr recording_failure{};
     /// Error of the first clip that could not be written, if another job continues the stream; null if there is none.
     std::exception_ptr clip_failure{};
+
+    /// Returns true if another job is to continue the stream.
+    bool goes_on() const { return ended_at_new_size || ended_for_requests || ended_with_gpu; }
 };
 
 /// Current state of a broadcast, as shown by the API and the page.

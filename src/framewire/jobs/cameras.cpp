@@ -81,12 +81,28 @@ bool Camera::may_be_away() const { return relays() || parse_source(options_.inpu
 
 bool Camera::relays() const { return relayed_stream(options_.input.source).has_value(); }
 
+void Camera::take_gpu() {
+    if (!options_.job.gpus || (options_.job.gpu && !must_move())) return;
+    const bool moves = options_.job.gpu != nullptr;
+    options_.job.gpu = options_.job.gpus->take(load_.value_or(GpuFleet::usual_load));
+    if (moves) log_warning("{}: goes on with {}", name(), to_string(options_.job.gpu->processor()));
+}
+
 void Camera::make_job() {
     if (relays()) {
         relay_ = std::make_unique<RelayJob>(options_);
         live_->attach(*relay_);
     } else {
-        job_ = job_as_requested();
+        take_gpu();
+        while (!job_) try {
+                job_ = job_as_requested();
+            } catch (const Error&) {
+                if (!must_move()) throw;
+                take_gpu();
+            }
+        const auto& source = job_->source();
+        load_ = source.rate.value() * source.shape.width * source.shape.height;
+        if (options_.job.gpu) options_.job.gpu->set_load(*load_);
         live_->attach(*job_);
     }
     // applies only to the first job
@@ -101,7 +117,7 @@ std::unique_ptr<BroadcastJob> Camera::job_as_requested() {
         } catch (const Error& error) {
             const bool is_ours = error.code() == ErrorCode::usage || error.code() == ErrorCode::config;
             const std::string why = error.what();
-            if (!is_ours || !live_->give_up_requests(why.substr(0, why.find('\n')))) throw;
+            if (!is_ours || must_move() || !live_->give_up_requests(why.substr(0, why.find('\n')))) throw;
         }
     }
 }
@@ -191,17 +207,19 @@ void Camera::run_relay() {
     }
 }
 
-// Makes the next job if the last one ended for a new frame size or for control requests. Returns false if the camera
-// has ended.
+// Makes the next job if the last one ended for a new frame size, for control requests or because its GPU failed.
+// Returns false if the camera has ended. A source that is decoded on the GPU that failed is opened again.
 bool Camera::go_on() {
-    if (!result_.ended_at_new_size && !result_.ended_for_requests) return false;
-    options_.input.opened = job_->opened();
+    if (!result_.goes_on()) return false;
+    options_.input.opened = result_.ended_with_gpu && job_->opened()->may_use_gpu() ? nullptr : job_->opened();
     const auto before = job_->source().shape;
     live_->detach();
     // releases the stream's name
     job_.reset();
-    auto& source = options_.input.opened->source();
-    if (result_.ended_at_new_size) {
+    if (result_.ended_with_gpu) {
+        log_info("{}: viewers reconnect", name());
+    } else if (result_.ended_at_new_size) {
+        auto& source = options_.input.opened->source();
         if (!source.take_new_size()) fail(ErrorCode::internal, "the frame size of {} has not changed", name());
         log_warning("{}: the frame size changed from {} to {}; viewers reconnect to a stream of the new size",
                     source.info().name, to_string(before), to_string(source.info().shape));
@@ -217,14 +235,19 @@ bool Camera::go_on() {
         log_info("{}: recording continues in {}", name(), options_.record);
     }
     make_next_job();
-    return true;
+    return job_ != nullptr;
 }
 
-// If the recording file cannot be written, the camera continues without a recording.
+// If the recording file cannot be written, the camera continues without a recording. A source that must be opened again
+// may be away meanwhile.
 void Camera::make_next_job() {
     try {
         return make_job();
     } catch (const Error& error) {
+        if (!options_.input.opened && is_away(error)) {
+            open_with_patience();
+            return;
+        }
         if (options_.record.empty() || error.code() != ErrorCode::io) throw;
         note_recording_failure(std::current_exception());
         log_error("{}; the stream continues without a recording", error.what());
@@ -356,6 +379,7 @@ struct CamerasJob::State {
             camera.job.stop = job.stop();
             camera.job.progress = several ? ProgressMode::none : options.job.progress;
             camera.job.replace = options.job.replace;
+            camera.job.gpus = options.job.gpus;
             camera.motion_after_frames = options.events.motion.after_frames;
             if (!camera.clips.empty()) prepare_clip_folder(parse_clips(camera.clips).folder);
             if (several) share_machine(camera, static_cast<int>(options.cameras.size()));

@@ -23,8 +23,8 @@
 namespace framewire::jobs {
 
 /// One of the cameras that a listener serves. It runs one BroadcastJob after another: a new one starts whenever the
-/// frame size changes or control requests need a restart. If the source is a stream of another server, it runs a
-/// RelayJob instead.
+/// frame size changes, control requests need a restart, or the GPU fails. If the source is a stream of another server,
+/// it runs a RelayJob instead.
 class Camera {
 public:
     /// Stores the options without opening anything. `options.server.stream` is the camera's name; the statistics file
@@ -60,9 +60,13 @@ private:
     void make_job();
     // Makes a BroadcastJob with the requested settings; settings that do not fit are dropped.
     std::unique_ptr<BroadcastJob> job_as_requested();
-    // Makes the next job if the last one ended for a new frame size or for control requests. Returns false if the
-    // camera has ended.
+    // Makes the next job if the last one ended for a new frame size, for control requests or because its GPU failed.
+    // Returns false if the camera has ended.
     bool go_on();
+    // Takes a GPU for the next jobs, unless there is one that works.
+    void take_gpu();
+    // Returns true if the camera's GPU failed, so that its jobs fail, and it can go on elsewhere.
+    bool must_move() const { return options_.job.gpu && options_.job.gpu->must_move(); }
     // Makes the next job. Continues without a recording if its file cannot be written.
     void make_next_job();
     // Stores the first error of a recording or clip, which run() throws at the end.
@@ -83,6 +87,8 @@ private:
     std::int64_t counted_frames_ = 0;
     std::shared_ptr<Statistics> statistics_ = std::make_shared<Statistics>();
     std::shared_ptr<ServedCamera> live_;
+    // pixels per second, once the camera is open
+    std::optional<double> load_;
     // error of the first recording or clip that failed; the camera continues without it
     std::exception_ptr recording_failure_;
     std::unique_ptr<BroadcastJob> job_;
@@ -116,7 +122,8 @@ std::string with_camera_name(std::string_view text, std::string_view name);
 
 /// Options of a CamerasJob: any number of cameras on one port.
 struct CamerasOptions {
-    /// Statistics file, progress and stop token for the whole job. All other options are per camera.
+    /// Statistics file, progress, stop token and GPUs for the whole job. Each camera takes one of the GPUs, and another
+    /// one if that fails. All other options are per camera.
     JobOptions job{};
     net::ListenerOptions listener{};
     /// Options of each camera, which is named by its `server.stream`. Other members of `server` are ignored, and so are

@@ -1,4 +1,5 @@
 #include "framewire/jobs/cameras.hpp"
+#include "framewire/filters/gray.hpp"
 #include "framewire/jobs/job_testing_testing.hpp"
 #include "framewire/media/media_testing.hpp"
 #include "framewire/net/client.hpp"
@@ -11,9 +12,16 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
 #include <future>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -82,9 +90,23 @@ protected:
         return options;
     }
 
-    // Returns all pictures that a viewer sees of one camera, by frame number.
+    // Returns small cameras with these seeds, and makes them in `paced` with their own rate, for two seconds.
+    CamerasOptions small_cameras(int count, bool paced) const {
+        std::vector<std::pair<std::string, std::string>> sources;
+        for (int number = 0; number < count; ++number)
+            sources.emplace_back(fmt::format("camera-{}", number), small_camera(number, paced ? 100 : 20));
+        auto made = options(sources);
+        for (auto& camera : made.cameras) camera.hurries = !paced;
+        return made;
+    }
+    static std::string small_camera(int number, int length) {
+        return fmt::format("synth:size=64x48:fps=50:noise=2:seed={}:frames={}", number, length);
+    }
+
+    // Returns all pictures that a viewer sees of one camera, by frame number. The viewer connects again if the camera
+    // needs another job.
     static std::map<std::int64_t, Bytes> see(const net::Address& address, const std::string& name) {
-        net::Client client({address, name});
+        net::Client client({address, name}, {.reconnect = std::chrono::seconds(10)});
         std::map<std::int64_t, Bytes> seen;
         while (client.next()) {
             const auto& picture = client.picture();
@@ -92,9 +114,83 @@ protected:
         }
         return seen;
     }
+
+    // Serves four cameras on these processors, and calls `fail` in the middle. Checks that every viewer sees the last
+    // frame of its camera, and only pictures that the camera has captured.
+    CamerasResult serve_through(const std::shared_ptr<GpuFleet>& fleet, const std::function<void()>& fail) const {
+        auto four = small_cameras(4, true);
+        four.cameras[0].record = folder_ / "first.fwd";
+        four.job.gpus = fleet;
+        CamerasJob job(four);
+        std::vector<std::future<std::map<std::int64_t, Bytes>>> viewers;
+        for (const auto& camera : four.cameras)
+            viewers.push_back(std::async(std::launch::async, [&] { return see(job.address(), camera.server.stream); }));
+        const std::jthread breaker([&] {
+            EXPECT_TRUE(kit::eventually([&] {
+                return std::ranges::all_of(job.live(),
+                                           [](const auto& camera) { return camera->picture_version() > 10; });
+            }));
+            fail();
+        });
+        const auto& result = job.run();
+        for (std::size_t at = 0; at < viewers.size(); ++at) {
+            const auto captured = read_video(small_camera(static_cast<int>(at), 100)).frames;
+            const auto seen = viewers[at].get();
+            if (seen.empty()) {
+                ADD_FAILURE() << "the viewer of camera " << at << " saw nothing";
+                continue;
+            }
+            EXPECT_EQ(seen.rbegin()->first, 99);
+            for (const auto& [frame, picture] : seen)
+                EXPECT_EQ(picture, captured.at(static_cast<std::size_t>(frame))) << at << " " << frame;
+            EXPECT_FALSE(result.cameras[at].failure);
+            EXPECT_GE(result.cameras[at].broadcast.figures.frames, 85);
+        }
+        // The recording of the first camera continues in a second file if the camera moves.
+        const auto recorded = read_video(folder_ / "first.fwd").frames.size();
+        EXPECT_GT(recorded, 0u);
+        if (recorded < 85) EXPECT_GT(read_video(folder_ / "first-2.fwd").frames.size(), 0u);
+        return result;
+    }
 };
 
 FRAMEWIRE_ON_EVERY_BACKEND(Cameras);
+
+class GpuCrash : public Cameras {
+protected:
+    // Lets a kernel write where it may not. CUDA then refuses all work of this process on the GPU.
+    static void crash(int gpu) {
+        Executor executor(BackendChoice::cuda, 1, gpu);
+        const Shape shape{1, 64, 64, 3}, gray = shape.with_channels(1);
+        auto* const nowhere = reinterpret_cast<std::uint8_t*>(std::uintptr_t{4096});
+        Gray({.channels = 1}, shape, executor)
+            .run(FilterImages<MemorySpace::device>{
+                DeviceView<const std::uint8_t>(nowhere, shape), {}, DeviceView<std::uint8_t>(nowhere, gray)});
+        EXPECT_THROW(executor.synchronize(), Error);
+    }
+
+    // With one GPU, cameras go on with the CPU.
+    void serve_through_crash() const {
+        const bool two = cuda::devices().size() > 1;
+        std::vector<Processor> gpus{{BackendChoice::cuda, 0}};
+        if (two) gpus.push_back({BackendChoice::cuda, 1});
+        const kit::CapturedLog log;
+        const auto result =
+            serve_through(std::make_shared<GpuFleet>(gpus, Processor{BackendChoice::cpu}), [] { crash(0); });
+        for (const auto& camera : result.cameras)
+            EXPECT_EQ(camera.broadcast.figures.gpu, two ? std::optional(1) : std::nullopt);
+        EXPECT_NE(log.text().find("GPU 0 failed: "), std::string::npos) << log.text();
+        EXPECT_EQ(log.text().find("GPU 1 failed: "), std::string::npos) << log.text();
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Backends, GpuCrash, ::testing::Values(Backend::cuda), kit::backend_name);
+
+// In a process of its own, because the GPU cannot be used any more.
+TEST_P(GpuCrash, CamerasGoOnElsewhere) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT((serve_through_crash(), std::_Exit(HasFailure() ? 1 : 0)), ::testing::ExitedWithCode(0), "");
+}
 
 TEST_P(Cameras, ShareOnePortByName) {
     const std::string small = "synth:size=64x48:fps=20:noise=2:seed=9:frames=20";
@@ -152,6 +248,65 @@ TEST_P(Cameras, StreamsOfEqualShapeStaySeparate) {
         for (const auto& [frame, picture] : seen)
             EXPECT_EQ(picture, captured.at(static_cast<std::size_t>(frame))) << sources[at].first << " " << frame;
     }
+}
+
+TEST_P(Cameras, AreSpreadOverProcessorsByTheirLoad) {
+    auto four = small_cameras(4, false);
+    four.cameras[3].input.source = "synth:size=128x96:fps=50:frames=20";
+    const auto fleet = std::make_shared<GpuFleet>(two_processors(GetParam()));
+    four.job.gpus = fleet;
+    CamerasJob job(four);
+    // Cameras open at the same time, so their order differs. The last one has four times the pixels.
+    const double small = 64 * 48 * 50;
+    const auto loads = fleet->loads();
+    EXPECT_EQ(loads[0] + loads[1], 7 * small);
+    EXPECT_GE(std::ranges::min(loads), small);
+    std::vector<std::future<std::map<std::int64_t, Bytes>>> viewers;
+    for (const auto& camera : four.cameras)
+        viewers.push_back(std::async(std::launch::async, [&] { return see(job.address(), camera.server.stream); }));
+    const auto& result = job.run();
+    std::set<std::optional<int>> gpus;
+    for (std::size_t at = 0; at < viewers.size(); ++at) {
+        const auto captured = read_video(four.cameras[at].input.source).frames;
+        const auto seen = viewers[at].get();
+        ASSERT_FALSE(seen.empty());
+        EXPECT_EQ(seen.rbegin()->first, 19);
+        for (const auto& [frame, picture] : seen)
+            EXPECT_EQ(picture, captured.at(static_cast<std::size_t>(frame))) << at << " " << frame;
+        gpus.insert(result.cameras[at].broadcast.figures.gpu);
+    }
+    const bool two = GetParam() == Backend::cuda && cuda::devices().size() > 1;
+    EXPECT_EQ(gpus.size(), two ? 2u : 1u);
+    EXPECT_EQ(gpus.contains(0), GetParam() == Backend::cuda);
+}
+
+// Frames in flight on the processor that fails are lost.
+TEST_P(Cameras, GoOnElsewhereWhenAProcessorFails) {
+    const auto fleet = std::make_shared<GpuFleet>(two_processors(GetParam()));
+    const kit::CapturedLog log;
+    serve_through(fleet, [&] {
+        fleet->mark_failed(0, "a test asks for it");
+        EXPECT_TRUE(kit::eventually([&] { return fleet->loads() == std::vector<double>{0, 4.0 * 64 * 48 * 50}; }));
+    });
+    const auto text = log.text();
+    EXPECT_NE(text.find(" failed: a test asks for it; it is not used any more\n"), std::string::npos) << text;
+    int moved = 0;
+    for (auto at = text.find(": goes on with "); at != text.npos; at = text.find(": goes on with ", at + 1)) ++moved;
+    EXPECT_EQ(moved, 2) << text;
+}
+
+TEST_P(Cameras, EndWhenNoProcessorIsLeft) {
+    auto one = small_cameras(1, true);
+    const auto fleet = std::make_shared<GpuFleet>(std::vector<Processor>{two_processors(GetParam()).front()});
+    one.job.gpus = fleet;
+    CamerasJob job(one);
+    auto viewer = std::async(std::launch::async, [&] { return error_of([&] { see(job.address(), "camera-0"); }); });
+    std::jthread breaker([&] {
+        EXPECT_TRUE(kit::eventually([&] { return job.live().front()->picture_version() > 10; }));
+        fleet->mark_failed(0, "a test asks for it");
+    });
+    EXPECT_EQ(error_of([&] { job.run(); }), ErrorCode::internal);
+    EXPECT_EQ(viewer.get(), ErrorCode::source_lost);
 }
 
 // The other camera's viewer receives its whole stream, and the failed camera's error is thrown at the end.

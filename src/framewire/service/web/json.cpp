@@ -105,8 +105,8 @@ ShownJson times_json(const TimeSummary& times) {
             {"max", times.max_ms}};
 }
 
-// Returns the statistics of one camera. `effort`, `decode`, `decode_reason`, `delta` and `rate` are null if the camera
-// has no such statistics.
+// Returns the statistics of one camera. `gpu`, `effort`, `decode`, `decode_reason`, `delta` and `rate` are null if the
+// camera has no such statistics.
 ShownJson figures_json(const StatisticsSnapshot& figures) {
     ShownJson json{{"frames", figures.frames},
                    {"fps", figures.fps},
@@ -117,6 +117,7 @@ ShownJson figures_json(const StatisticsSnapshot& figures) {
                    {"send_ms", times_json(figures.send_ms)},
                    {"raw_bytes", figures.raw_bytes},
                    {"sent_bytes", figures.sent_bytes},
+                   {"gpu", figures.gpu ? ShownJson(*figures.gpu) : ShownJson(nullptr)},
                    {"effort", figures.effort ? ShownJson(*figures.effort) : ShownJson(nullptr)},
                    {"decode", nullptr},
                    {"decode_reason", nullptr},

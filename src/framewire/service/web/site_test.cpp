@@ -93,6 +93,7 @@ TEST(Site, DescribesCameras) {
         std::any_of(filters.begin(), filters.end(), [](const auto& filter) { return filter["name"] == "gaussian"; }));
     served.door->figures_reported().effort = 0;
     served.door->figures_reported().decode = {Backend::cuda, {}};
+    served.door->figures_reported().gpu = 1;
     const auto stats = served.json("/api/stats");
     EXPECT_EQ(stats["viewers"]["refused"], 7);
     EXPECT_EQ(stats["cameras"]["door"]["effort"], 0);
@@ -103,6 +104,8 @@ TEST(Site, DescribesCameras) {
     served.door->figures_reported().decode = {Backend::cpu, "too few decoders"};
     EXPECT_EQ(served.json("/api/stats")["cameras"]["door"]["decode"], "cpu");
     EXPECT_EQ(served.json("/api/stats")["cameras"]["door"]["decode_reason"], "too few decoders");
+    EXPECT_EQ(stats["cameras"]["door"]["gpu"], 1);
+    EXPECT_EQ(stats["cameras"]["yard"]["gpu"], nullptr);
     EXPECT_EQ(stats["cameras"]["yard"]["viewers"]["viewers"], 3);
     EXPECT_NE(served.get("/metrics").body->find("framewire_source_up{camera=\"yard\"} 1\n"), std::string::npos);
 }
