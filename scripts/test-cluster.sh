@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Tests runs over many files on a real cluster: Slurm from Debian's packages with four nodes on this machine, its own controller and
 # key, all in namespaces that end with this script. It runs the recipes of docs/with/slurm.md and docs/many-files.md unchanged: an
-# array of tasks over 40 clips, one node killed in the middle, the dependent merge; then GNU parallel. Every output must exist once,
-# complete, and equal to that of a single run.
+# array of tasks over 40 clips, one node killed in the middle, the dependent merge; the array with one GPU per task; then GNU
+# parallel. Every output must exist once, complete, and equal to that of a single run. Slurm's GPUs are null devices.
 #   scripts/test-cluster.sh [PROGRAM]      needs root or sudo, and some minutes; installs what is missing
 set -euo pipefail
 cd "$(dirname "$0")/.."
 address=10.213.17.1 # Slurm accepts no loopback address for its nodes; this one exists only in a namespace
-nodes=4 clips=40
+nodes=4 gpus=2 clips=40
 
 install_packages() {
     local missing=() package
@@ -86,15 +86,19 @@ SlurmdLogFile=$folder/log/%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
+GresTypes=gpu
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 MpiDefault=none
 ReturnToService=2
 SlurmdTimeout=10
-NodeName=n[1-$nodes] NodeHostname=framewire-head NodeAddr=$address Port=[17101-$((17100 + nodes))] CPUs=1 State=UNKNOWN
+NodeName=n[1-$nodes] NodeHostname=framewire-head NodeAddr=$address Port=[17101-$((17100 + nodes))] CPUs=$gpus Gres=gpu:$gpus State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 CONF
     echo CgroupPlugin=cgroup/v1 >"$folder/etc/cgroup.conf"
+    echo "NodeName=n[1-$nodes] Name=gpu Flags=nvidia_gpu_env File=$folder/gpu[0-$((gpus - 1))]" >"$folder/etc/gres.conf"
+    local gpu
+    for gpu in $(seq 0 $((gpus - 1))); do mknod "$folder/gpu$gpu" c 1 3; done
     wait_until 20 test -S "$folder/run/munge"
     slurmctld -D >"$folder/log/slurmctld-out.log" 2>&1 &
     local node
@@ -129,6 +133,7 @@ none_left() { [ -z "$(find "$1" -name '*.part' -o -name '*.begun')" ]; }
 ended() { [ -z "$(squeue -h)" ]; }
 one_is_made() { compgen -G "$folder/work/boxes/*.jsonl"; }
 runs_on_n2() { [ -n "$(squeue -h -w n2 -t R)" ]; }
+each_has_one_gpu() { ! grep -qvxE "n[1-$nodes] [0-$((gpus - 1))]" gpus.txt && [ "$(cut -d' ' -f2 gpus.txt | sort -u | wc -l)" = $gpus ]; }
 is_down() { sinfo -h -n "$1" -o %t | grep -q '^down'; }
 
 mkdir -p "$folder/work/clips"
@@ -160,9 +165,16 @@ check TheMergeHasAll cmp all.jsonl <(cat single/*.jsonl)
 check ATaskWasRequeued grep -qs "requeue job .*due to failure of node n2" "$folder/log/slurmctld.log"
 
 rm -r boxes
+sed '/^again/i echo "$SLURMD_NODENAME $CUDA_VISIBLE_DEVICES" >>gpus.txt' array.sh >gpus.sh
+sbatch --gres=gpu:1 gpus.sh
+check TasksWithGpusEnd wait_until 500 ended
+check EachTaskHasOneGpu each_has_one_gpu
+check TasksWithGpusMakeTheSame same_files single boxes
+
+rm -r boxes
 ./parallel.sh
 check ParallelMakesTheSame same_files single boxes
 cd "$root"
 [ $failures = 0 ] || tail -n 30 "$folder"/log/*.log "$folder"/work/*.log >&2
-echo "$((7 - failures)) passed, $failures failed"
+echo "$((10 - failures)) passed, $failures failed"
 [ $failures = 0 ]
