@@ -62,8 +62,7 @@ BroadcastJob::State::State(const BroadcastOptions& options)
         moved.reserve(net::max_objects);
         moved_tracks.reserve(net::max_objects);
         const auto& source = job.input().info().shape;
-        if (const auto& parameters = options.detector->tracker)
-            tracker.emplace(*parameters, source.width, source.height);
+        if (const auto& tracking = options.detector->tracker) tracker.emplace(*tracking, source.width, source.height);
         if (!hurries && has_faster_background(*options.detector)) lag.emplace(job.statistics().drops());
     }
     set_zones(service::zones_on(options.zones, job.input().info().shape));
