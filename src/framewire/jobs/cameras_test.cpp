@@ -163,9 +163,11 @@ protected:
         Executor executor(BackendChoice::cuda, 1, gpu);
         const Shape shape{1, 64, 64, 3}, gray = shape.with_channels(1);
         auto* const nowhere = reinterpret_cast<std::uint8_t*>(std::uintptr_t{4096});
-        Gray({.channels = 1}, shape, executor)
-            .run(FilterImages<MemorySpace::device>{
-                DeviceView<const std::uint8_t>(nowhere, shape), {}, DeviceView<std::uint8_t>(nowhere, gray)});
+        const Gray filter({.channels = 1}, shape, executor);
+        executor.in_its_space([&]<MemorySpace space>() {
+            filter.run(FilterImages<space>{
+                View<const std::uint8_t, space>(nowhere, shape), {}, View<std::uint8_t, space>(nowhere, gray)});
+        });
         EXPECT_THROW(executor.synchronize(), Error);
     }
 
