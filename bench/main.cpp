@@ -70,9 +70,8 @@ std::string groups_text() {
         text += fmt::format("  {:<11} {}{}\n", group.name, group.purpose,
                             is_built(group.name) ? "" : " (not in this build)");
     return text +
-           "A single suite is GROUP/SUITE; --list prints all of them. For the group capacity, options of 'framewire "
-           "serve' "
-           "may follow after --; default: -- --detect.";
+           "A single suite is GROUP/SUITE; --list prints all of them. For the group capacity, options of "
+           "'framewire serve' may follow after --; default: -- --detect.";
 }
 
 void write_json(const Session& session, const std::string& path) {

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -28,14 +27,6 @@ struct Question {
 
 std::string name_of(const Question& question) {
     return fmt::format("{} at {} fps, {}", question.size, fps, question.watched ? "watched" : "nobody watches");
-}
-
-double free_mib() {
-    std::ifstream file("/proc/meminfo");
-    std::string name;
-    for (double kib = 0; file >> name; file.ignore(80, '\n'))
-        if (name == "MemAvailable:" && file >> kib) return kib / 1024;
-    fail(ErrorCode::internal, "/proc/meminfo has no line MemAvailable");
 }
 
 FleetStatistics figures_of(const Session& session, const Question& question, int cameras) {

@@ -122,14 +122,6 @@ Resource decoder(const Session& session, const Question& question, double& cpu_m
             fmt::format("{:.0f} frames/s, {} at once", rate, count)};
 }
 
-double free_mib() {
-    std::ifstream file("/proc/meminfo");
-    std::string name;
-    for (double kib = 0; file >> name; file.ignore(80, '\n'))
-        if (name == "MemAvailable:" && file >> kib) return kib / 1024;
-    fail(ErrorCode::internal, "/proc/meminfo has no line MemAvailable");
-}
-
 // Returns the rate of the fastest network interface that is connected; empty if none states it.
 std::optional<double> line_mbit() {
     std::optional<double> fastest;

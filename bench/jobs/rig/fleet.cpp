@@ -173,4 +173,12 @@ FleetStatistics run_fleet(const Fleet& fleet) {
     return figures;
 }
 
+double free_mib() {
+    std::ifstream file("/proc/meminfo");
+    std::string name;
+    for (double kib = 0; file >> name; file.ignore(80, '\n'))
+        if (name == "MemAvailable:" && file >> kib) return kib / 1024;
+    fail(ErrorCode::internal, "/proc/meminfo has no line MemAvailable");
+}
+
 }  // namespace framewire::bench

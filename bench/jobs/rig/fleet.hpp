@@ -40,4 +40,7 @@ struct FleetStatistics {
 /// otherwise.
 FleetStatistics run_fleet(const Fleet& fleet);
 
+/// Returns the memory of this machine that programs can still take.
+double free_mib();
+
 }  // namespace framewire::bench
