@@ -42,7 +42,8 @@ public:
     /// the sink converts. Once, before the first run.
     void deliver(const std::optional<YuvInfo>& planes);
 
-    /// Returns the format of the pictures that run() takes. A picture may also be an image in BGR.
+    /// Returns the format of the pictures that run() takes. A picture may also be an image in BGR, which is converted
+    /// to planes only for filters on planes.
     const FrameFormat& source() const { return source_; }
     /// Returns the format of the results.
     const FrameFormat& result() const { return result_; }
