@@ -137,6 +137,9 @@ int main(int argc, char** argv) {
                    "for the suite capacity: time for which the cameras must hold their rate")
         ->capture_default_str()
         ->check(CLI::Range(1.0, 3600.0));
+    app.add_option("--cameras", options.capacity.cameras,
+                   "for the suite capacity: try only this number of cameras; default: find the largest one that holds")
+        ->check(CLI::Range(1, 512));
     app.add_option("--viewers", options.capacity.viewers, "for the suite capacity: viewers of each camera")
         ->capture_default_str()
         ->check(CLI::Range(0, 100));

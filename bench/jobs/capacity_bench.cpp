@@ -44,6 +44,7 @@ struct Resource {
 
 struct Question {
     std::string video;
+    std::string repeated;  // the same video for a long time
     Shape shape;
     double fps = 30;
     double bytes_per_frame = 0;  // of the video
@@ -75,15 +76,12 @@ Question make_question(const Session& session, const MemoryFolder& folder) {
             if (option == own || option.starts_with(own + "="))
                 fail(ErrorCode::usage, "capacity sets {} of serve itself", own);
 
+    question.repeated = repeated_video(folder, question.video);
     const auto source = open_source(question.video);
     question.shape = source->info().shape;
     question.fps = choices.fps > 0 ? choices.fps : source->info().rate.value();
-    HostImage image(question.shape);
-    std::int64_t frames = 0;
-    for (FrameTime time; source->read_own(image.view(), time);) ++frames;
-    if (frames == 0) fail(ErrorCode::no_input, "{} has no frames", question.video);
-    question.bytes_per_frame =
-        static_cast<double>(std::filesystem::file_size(question.video)) / static_cast<double>(frames);
+    question.bytes_per_frame = static_cast<double>(std::filesystem::file_size(question.video)) /
+                               static_cast<double>(frames_in(question.video));
 
     const auto backend = value_of(question.options, "--backend"), decode = value_of(question.options, "--decode");
     question.runs_on_gpu = session.has_gpu() && backend.value_or("auto") != "cpu";
@@ -94,7 +92,7 @@ Question make_question(const Session& session, const MemoryFolder& folder) {
 
 FleetStatistics run(const Question& question, int cameras, double fps, double seconds,
                     const std::vector<std::string>& more = {}) {
-    return run_fleet({.video = question.video,
+    return run_fleet({.video = question.repeated,
                       .options = joined(question.options, more),
                       .fps = fps,
                       .cameras = cameras,
@@ -109,8 +107,9 @@ double cores() { return static_cast<double>(std::thread::hardware_concurrency())
 Resource decoder(const Session& session, const Question& question, double& cpu_ms) {
     const int count = question.decodes_on_gpu ? gpu_cameras : static_cast<int>(cores());
     const auto choice = question.decodes_on_gpu ? DecodeChoice::cuda : DecodeChoice::cpu;
-    const Decoders decoders(
-        count, 1, [&](const std::stop_token& stop) { return decode_through_source(question.video, choice, 1, stop); });
+    const Decoders decoders(count, 1, [&](const std::stop_token& stop) {
+        return decode_through_source(question.repeated, choice, 1, stop);
+    });
     const auto start = Clock::now();
     const double cpu_before = process_seconds();
     const auto first = decoders.frames();
@@ -141,7 +140,8 @@ struct Job {
 };
 
 Job measure_job(const Session& session, const Question& question) {
-    const double seconds = session.check_only() ? 0.5 : session.quick() ? 2 : 5;
+    // Checked cameras have one frame per second.
+    const double seconds = session.check_only() ? 1.5 : session.quick() ? 2 : 5;
     Job job;
     const auto run_fast = [&](int cameras) {
         job.fast_cameras = cameras;
@@ -221,19 +221,26 @@ struct Reality {
     FleetStatistics figures{}, beyond{};
 };
 
+// Runs a number of cameras for the time that they must hold, and prints the result.
+FleetStatistics try_cameras(const Session& session, const Question& question, int cameras) {
+    const auto figures = run(question, cameras, question.fps, session.quick() ? 5 : session.capacity().seconds);
+    fmt::print(
+        "{:4d} cameras: slowest {:.2f} of {:g} fps, {:.2f} cores, viewers {:.2f}, others {:.2f}; {:.0f} MiB ({:+.0f} "
+        "meanwhile); all open after {:.1f} s; 99 % of the frames at most {:.0f} ms late{}\n",
+        cameras, figures.slowest_fps, question.fps, figures.cores, figures.viewer_cores, figures.other_cores,
+        figures.memory_mib, figures.memory_growth_mib, figures.opening_seconds, figures.late_p99_ms,
+        figures.held ? "" : "  not held");
+    std::fflush(stdout);
+    return figures;
+}
+
 // Tries the prediction, then numbers 10 % apart, until the limit is between two neighbours.
 Reality find_limit(const Session& session, const Question& question, int predicted) {
     Reality reality;
     const auto step = [](int cameras) { return std::max(1, cameras / 10); };
     int next = std::max(1, predicted);
     while (next > 0) {
-        const auto figures = run(question, next, question.fps, session.quick() ? 5 : session.capacity().seconds);
-        fmt::print(
-            "{:4d} cameras: slowest {:.2f} of {:g} fps, {:.2f} cores, viewers {:.2f}, others {:.2f}; all open after "
-            "{:.1f} s{}\n",
-            next, figures.slowest_fps, question.fps, figures.cores, figures.viewer_cores, figures.other_cores,
-            figures.opening_seconds, figures.held ? "" : "  not held");
-        std::fflush(stdout);
+        const auto figures = try_cameras(session, question, next);
         (figures.held ? reality.held : reality.missed) = next;
         (figures.held ? reality.figures : reality.beyond) = figures;
         if (reality.missed == 0)
@@ -287,6 +294,7 @@ void add_rows(Session& session, const Question& question, const std::vector<Reso
                              {"viewers", std::to_string(question.viewers)},
                              {"fps", fmt::format("{:.2f}", reality.figures.slowest_fps)},
                              {"cores", fmt::format("{:.2f}", reality.figures.cores)},
+                             {"late_p99_ms", fmt::format("{:.1f}", reality.figures.late_p99_ms)},
                              {"opening_s", fmt::format("{:.1f}", reality.figures.opening_seconds)}}});
 }
 
@@ -294,6 +302,10 @@ void bench_capacity(Session& session) {
     if (session.once() || (session.video().empty() && !has_video("capacity"))) return;
     const MemoryFolder folder;
     const auto question = make_question(session, folder);
+    if (const int cameras = session.capacity().cameras; cameras > 0 && !session.check_only()) {
+        try_cameras(session, question, cameras);
+        return;
+    }
     double decoding_cpu_ms = 0;
     const auto decoders = decoder(session, question, decoding_cpu_ms);
     const auto job = measure_job(session, question);

@@ -85,6 +85,7 @@ struct StreamChoices {
 struct CapacityChoices {
     double fps = 0;                ///< rate of a camera; 0: that of the video
     double seconds = 20;           ///< time for which a number of cameras must hold its rate
+    int cameras = 0;               ///< only this number is tried; 0: the number is searched for
     int viewers = 1;               ///< of each camera
     std::vector<std::string> job;  ///< options of `framewire serve`; empty: --detect
 };

@@ -57,12 +57,13 @@ const char* to_string(Way way) { return way == Way::cpu ? "cpu" : way == Way::cu
 
 struct Video {
     std::string path, label;  // the label is empty for the bench's own video
+    std::string repeated;     // the same video for a long time
     EncodedVideo encoded{};   // only if cuvid decodes it
 };
 
 DecodeStep open(const Video& video, Way way, int threads, const std::stop_token& stop) {
     if (way != Way::cuvid)
-        return decode_through_source(video.path, way == Way::cpu ? DecodeChoice::cpu : DecodeChoice::cuda, threads,
+        return decode_through_source(video.repeated, way == Way::cpu ? DecodeChoice::cpu : DecodeChoice::cuda, threads,
                                      stop);
     return [decoder = std::make_shared<CuvidDecoder>(video.encoded)] { return std::int64_t{decoder->step()}; };
 }
@@ -184,7 +185,10 @@ void bench_decode_limits(Session& session) {
     if (videos.empty())
         videos.push_back({input_video(session, folder, session.untimed() ? 2 * compared_frames : made_frames), ""});
     for (auto& video : videos)
-        session.attempt("limits/decode: " + video.path, [&] { bench_video(session, video, flaw.empty()); });
+        session.attempt("limits/decode: " + video.path, [&] {
+            video.repeated = repeated_video(folder, video.path);
+            bench_video(session, video, flaw.empty());
+        });
 }
 
 const SuiteEntry decode_limits_suite{"limits", "decode", bench_decode_limits};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/media/media.hpp"
+#include "kit/programs.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -16,6 +17,14 @@ namespace framewire::bench {
 
 /// Returns the CPU time of this process so far, all threads, user and kernel.
 double process_seconds();
+
+/// Returns the number of frames of a video, at least 1. Reads it to its end if it does not declare the number.
+std::int64_t frames_in(const std::string& path);
+
+/// Returns a playlist in `folder` that plays a video for 100,000 frames, or the video itself if it is no MP4, MOV,
+/// Matroska, WebM, AVI or MPEG-TS file, or this FFmpeg reads no playlists. A decoder goes on from one repetition to the
+/// next, while a source that starts over opens a new one, which holds up all others on a GPU.
+std::string repeated_video(const MemoryFolder& folder, const std::string& path);
 
 /// Decodes more of a video on the calling thread; returns the number of new frames. Throws Error when it cannot.
 using DecodeStep = std::function<std::int64_t()>;

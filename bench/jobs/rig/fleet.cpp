@@ -23,7 +23,7 @@ namespace fleet {
 
 constexpr int threshold = 20;
 constexpr double longest_seconds_to_come = 60;
-constexpr double longest_seconds = 600;  // time limit of the viewers, which are stopped long before
+constexpr double spare_seconds = 300;  // viewers are stopped long before
 
 // Returns true if the options of the server say how far a stream may be from its frames.
 bool bounds_itself(const Fleet& fleet) {
@@ -37,11 +37,11 @@ class Crowd {
 public:
     Crowd(const Served& server, const Fleet& fleet) {
         options_.viewers = fleet.viewers;
-        options_.seconds = longest_seconds;
+        options_.seconds = fleet.settling_seconds + fleet.seconds + spare_seconds;
         for (int camera = 0; camera < fleet.cameras; ++camera) {
             auto url = server.address(fmt::format("c{}", camera));
             auto address = net::parse_stream_address(url);
-            options_.targets.push_back({std::move(url), std::move(address), nullptr});
+            options_.targets.push_back({std::move(url), std::move(address), nullptr, fleet.fps});
         }
         reports_ = std::async(std::launch::async, [this] { return network::run_crowd(options_, stop_.get_token()); });
     }
@@ -100,6 +100,15 @@ double steps_ms(const nlohmann::json& statistics) {
     return sum;
 }
 
+// Returns how much later than the fastest frame 99 % of the frames arrived that were received since `begin`.
+double late_p99_ms(const std::vector<network::ViewerReport>& reports, Clock::time_point begin) {
+    std::vector<double> late_ms;
+    for (const auto& report : reports)
+        for (const auto& arrival : report.arrivals)
+            if (arrival.at >= begin) late_ms.push_back(arrival.latency_ms);
+    return network::percentile(std::move(late_ms), 0.99);
+}
+
 // Checks all reports; returns the smallest number of states that a viewer received.
 std::int64_t check(const std::vector<network::ViewerReport>& reports) {
     auto fewest = std::numeric_limits<std::int64_t>::max();
@@ -111,11 +120,20 @@ std::int64_t check(const std::vector<network::ViewerReport>& reports) {
     return fewest;
 }
 
-// Returns true if every camera has sent something. Throws Error{internal} if that takes too long.
-bool all_are_seen(const Served::Mark& mark, Clock::time_point since) {
-    if (milliseconds(since, mark.at) > 1000 * longest_seconds_to_come)
-        fail(ErrorCode::internal, "the viewers received no pictures within {} s", longest_seconds_to_come);
-    return std::ranges::all_of(mark.cameras, [](const auto& camera) { return camera.second.sent_bytes > 0; });
+// Waits until `is_there` is true for every camera, and returns the progress report that shows it. Throws
+// Error{internal} if that takes too long.
+template <class IsThere>
+Served::Mark wait_for_all(Served& server, int cameras, const char* what, IsThere&& is_there) {
+    const auto since = Clock::now();
+    for (;;) {
+        auto mark = server.next_mark();
+        const auto there =
+            std::ranges::count_if(mark.cameras, [&](const auto& camera) { return is_there(camera.second); });
+        if (there == cameras) return mark;
+        if (milliseconds(since, mark.at) > 1000 * longest_seconds_to_come)
+            fail(ErrorCode::internal, "only {} of {} cameras {} within {} s", there, cameras, what,
+                 longest_seconds_to_come);
+    }
 }
 
 }  // namespace fleet
@@ -125,26 +143,34 @@ FleetStatistics run_fleet(const Fleet& fleet) {
     Served server(folder, fleet::arguments_of(fleet));
     const auto started = Clock::now();
     FleetStatistics figures;
+    // A viewer of a camera that is not open yet would be refused.
+    auto before =
+        fleet::wait_for_all(server, fleet.cameras, "delivered a frame", [](const auto& c) { return c.frames > 0; });
+    figures.opening_seconds = milliseconds(started, before.at) / 1000;
     std::optional<fleet::Crowd> crowd;
-    if (fleet.viewers > 0) crowd.emplace(server, fleet);
-    auto before = server.next_mark();
-    bool is_open = !crowd;
-    for (;; before = server.next_mark()) {
-        if (!is_open && fleet::all_are_seen(before, started)) {
-            is_open = true;
-            figures.opening_seconds = milliseconds(started, before.at) / 1000;
-        }
-        if (is_open && milliseconds(started, before.at) >= 1000 * fleet.settling_seconds) break;
+    const auto watched_since = Clock::now();
+    if (fleet.viewers > 0) {
+        crowd.emplace(server, fleet);
+        if (fleet.viewers >= fleet.cameras)
+            before = fleet::wait_for_all(server, fleet.cameras, "sent a picture",
+                                         [](const auto& c) { return c.sent_bytes > 0; });
     }
+    while (milliseconds(watched_since, before.at) < 1000 * fleet.settling_seconds) before = server.next_mark();
     const auto times_before = fleet::times_at(before);
+    const double memory_before_mib = server.memory_mib();
     auto after = server.next_mark();
     while (milliseconds(before.at, after.at) < 1000 * fleet.seconds) after = server.next_mark();
     const auto times = fleet::times_at(after);
 
     figures.memory_mib = server.memory_mib();
+    figures.memory_growth_mib = figures.memory_mib - memory_before_mib;
     figures.threads = server.threads();
-    const double watched_seconds = milliseconds_since(started) / 1000;
-    if (crowd) figures.viewer_fps = static_cast<double>(fleet::check(crowd->reports())) / watched_seconds;
+    const double watched_seconds = milliseconds_since(watched_since) / 1000;
+    if (crowd) {
+        const auto reports = crowd->reports();
+        figures.viewer_fps = static_cast<double>(fleet::check(reports)) / watched_seconds;
+        figures.late_p99_ms = fleet::late_p99_ms(reports, before.at);
+    }
     const auto statistics = server.stop();
     if (const int error = largest_error(statistics); error > fleet::threshold && !fleet::bounds_itself(fleet))
         fail(ErrorCode::internal, "a byte of a stream was off by {}; at most {} is allowed", error, fleet::threshold);

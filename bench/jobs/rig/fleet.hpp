@@ -28,10 +28,14 @@ struct FleetStatistics {
     double other_cores = 0;        ///< the same of everything else on the machine
     double frames_per_second = 0;  ///< of all cameras
     double bytes_per_frame = 0;    ///< that one viewer of a camera receives
-    double opening_seconds = 0;    ///< until every camera had sent something; 0 without viewers
+    double opening_seconds = 0;    ///< until every camera had delivered a frame
     double steps_ms = 0;  ///< with --times and one camera: mean time of a frame's steps without reading, sending
     double memory_mib = 0;
+    double memory_growth_mib = 0;  ///< during the measurement
     int threads = 0;
+    /// 99 % of the frames reached their viewers at most this much later than the camera's fastest frame; 0 without
+    /// viewers, and if frames have no rate.
+    double late_p99_ms = 0;
     double viewer_fps = 0;  ///< states per second received by the slowest viewer; 0 without viewers
 };
 

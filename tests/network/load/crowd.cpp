@@ -56,9 +56,20 @@ public:
         }
     }
 
-    const ViewerReport& report() const { return report_; }
+    // Call it once, when the viewer is done.
+    const ViewerReport& report() {
+        if (!target_.log && !report_.arrivals.empty()) {
+            const double fastest_ms = std::ranges::min(report_.arrivals, {}, &Arrival::latency_ms).latency_ms;
+            for (auto& arrival : report_.arrivals) arrival.latency_ms -= fastest_ms;
+        }
+        return report_;
+    }
 
 private:
+    static Clock::duration seconds(double count) {
+        return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(count));
+    }
+
     std::chrono::milliseconds away() {
         return std::chrono::milliseconds(std::uniform_int_distribution(10, 300)(random_));
     }
@@ -174,7 +185,10 @@ private:
         if (state.partial) return;  // the remaining blocks of this or the next state follow
         if (!std::exchange(held_.complete, true)) report_.first_state_ms.push_back(milliseconds(said_at, now));
         // The camera counts frames from 1, a source from 0.
-        if (target_.log) report_.came(target_.log->captured(static_cast<std::uint32_t>(state.frame) + 1), now);
+        if (target_.log)
+            report_.came(target_.log->captured(static_cast<std::uint32_t>(state.frame) + 1), now);
+        else if (target_.fps > 0)
+            report_.came(began_at_ + seconds(static_cast<double>(state.frame) / target_.fps), now);
     }
 
     // Acknowledges each state immediately, because nothing is drawn.

@@ -11,11 +11,14 @@
 
 namespace framewire::network {
 
-/// Stream, and its camera's log, if known.
+/// Stream, and what is known of its camera.
 struct LoadTarget {
     std::string url;
     net::StreamAddress address;
-    std::unique_ptr<FrameLog> log;
+    std::unique_ptr<FrameLog> log;  ///< the camera's log; may be null
+    /// Without a log: rate of a camera whose frames come at equal intervals, or 0. Latencies are then relative to the
+    /// stream's fastest frame.
+    double fps = 0;
 };
 
 struct LoadOptions {
