@@ -967,7 +967,7 @@ public:
         return next(time, [&](HostView<const std::uint8_t> picture) {
             if constexpr (cuda::compiled)
                 frame.fill_on_gpu([&](DeviceView<std::uint8_t> image, const cuda::Stream& stream) {
-                    if (!on_gpu_) on_gpu_.emplace(noise_, info_.shape);
+                    if (!on_gpu_ || gpu_ != stream.device()) begin_on(stream.device());
                     on_gpu_->render(picture, changed_.begin, changed_.end, index_, image, stream);
                     changed_ = nothing_;
                 });
@@ -975,6 +975,13 @@ public:
     }
 
 private:
+    // Prepares for frames on a GPU. They move to another one if theirs fails.
+    void begin_on(int gpu) {
+        on_gpu_.emplace(noise_, info_.shape);
+        gpu_ = gpu;
+        changed_ = {0, info_.shape.height};
+    }
+
     // Draws the next picture; add_noise(picture) turns it into the frame.
     template <class AddNoise>
     bool next(FrameTime& time, AddNoise&& add_noise) {
@@ -1021,7 +1028,8 @@ private:
     HostImage picture_;  // room with the figures
     synth::Figures figures_;
     synth::SensorNoise noise_;
-    std::optional<synth::NoisyOnGpu> on_gpu_;  // created by the first frame that has a GPU
+    std::optional<synth::NoisyOnGpu> on_gpu_;  // set by begin_on()
+    int gpu_ = 0;                              // that of on_gpu_
     const synth::Figures::Rows nothing_;
     synth::Figures::Rows changed_;  // rows that changed since the last upload; initially all
     std::optional<OutputFile> truth_;
