@@ -82,7 +82,9 @@ TEST_P(Batch, ItemsInProgressUseDifferentProcessors) {
             EXPECT_EQ(asked.job.gpus->loads(), (std::vector<double>(2, GpuFleet::usual_load)));
             both.arrive_and_wait();
             auto result = work(job, watch);
-            if (GetParam() == Backend::cuda) EXPECT_EQ(result.figures.gpu, job.gpu->processor().gpu);
+            if (GetParam() == Backend::cuda) {
+                EXPECT_EQ(result.figures.gpu, job.gpu->processor().gpu);
+            }
             return result;
         };
         return each;
