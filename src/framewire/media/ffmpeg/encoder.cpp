@@ -17,6 +17,7 @@ extern "C" {
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 namespace framewire {
 namespace {
@@ -171,6 +172,7 @@ void VideoEncoder::repeat(std::int64_t pts, const Deliver& deliver) {
 void VideoEncoder::send(std::int64_t pts, const Deliver& deliver) {
     frame_->pts = pts;
     frame_->quality = context_->global_quality;
+    frame_->pict_type = std::exchange(key_is_next_, false) ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
     const auto* frame = frame_.get();
     if (palette_) frame = &palette_->reduce(*frame_);
     if (hardware_) frame = &hardware_->upload(*frame_);
@@ -347,6 +349,13 @@ void set_speed(const EncoderChoice& choice, const AVCodec& encoder, Dictionary& 
         dictionary.set("tune", choice.tune);
     } else if (choice.live && (name == "libx264" || name == "libx265")) {
         dictionary.set("tune", "zerolatency");
+    }
+    if (choice.live) {
+        // Key frames on demand allow decoding to start. Without these options, hardware encoders hold frames back.
+        for (const auto* option : {"forced-idr", "forced_idr"})
+            if (has_option(encoder, option)) dictionary.set(option, 1);
+        if (has_option(encoder, "async_depth")) dictionary.set("async_depth", 1);
+        if (name.ends_with("_nvenc")) dictionary.set("delay", 0), dictionary.set("zerolatency", 1);
     }
     if (name == "libvpx-vp9" || name == "libvpx") {
         dictionary.set("deadline", choice.live ? "realtime" : "good");

@@ -118,6 +118,8 @@ public:
     void encode_planes(const std::shared_ptr<const YuvPicture>& picture, std::int64_t pts, const Deliver& deliver);
     /// Returns true if a picture has the encoder's format, size and colour coding.
     bool takes(const AVFrame& picture) const;
+    /// Makes the next picture a key frame from which decoding can start (H.264: an IDR picture).
+    void force_key() { key_is_next_ = true; }
     /// Encodes the previous image again with timestamp `pts`. Throws Error{io}.
     void repeat(std::int64_t pts, const Deliver& deliver);
     /// Delivers the remaining packets; nothing can be encoded afterwards.
@@ -140,6 +142,7 @@ private:
     CodecPointer context_;
     YuvCoding coding_;
     FramePointer frame_;
+    bool key_is_next_ = false;
     std::unique_ptr<GifPalette> palette_;       // set only for formats with a palette
     std::unique_ptr<HardwareFrames> hardware_;  // set only for encoders that read device memory
     PacketPointer packet_ = make_packet();

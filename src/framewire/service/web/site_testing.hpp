@@ -36,6 +36,12 @@ public:
         value_ = value;
         ++version_;
     }
+    /// Shows a new picture with all bytes equal to `value`, and withdraws all older ones, as a request for a privacy
+    /// mask does before it is answered.
+    void show_instead(std::uint8_t value) {
+        show(value);
+        oldest_ = version_.load();
+    }
     /// Sets whether control requests are accepted.
     void allow_requests(bool allowed) { state_.may_be_set = allowed; }
     /// Removes the plan, as for a camera whose stream is forwarded unchanged.
@@ -65,6 +71,7 @@ public:
         return picture;
     }
     std::uint64_t picture_version() const override { return version_; }
+    std::uint64_t oldest_picture_version() const override { return oldest_; }
 
     // Control requests only change the reported state. The chain "bad" is refused.
     void set_chain(const std::string& text) override {
@@ -95,7 +102,7 @@ private:
     LiveCameraState state_;
     StatisticsSnapshot figures_;
     std::atomic<std::uint8_t> value_{0};
-    std::atomic<std::uint64_t> version_{0};
+    std::atomic<std::uint64_t> version_{0}, oldest_{0};
     mutable std::atomic<int> taken_{0};
 };
 

@@ -1,0 +1,372 @@
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+#include "framewire/service/video/camera_video.hpp"
+#include "framewire/service/web/site_testing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace framewire::service {
+namespace {
+
+using namespace std::chrono_literals;
+using web::FakeCamera;
+using Units = std::vector<std::shared_ptr<const AccessUnit>>;
+
+constexpr Shape small{1, 96, 128, 3};
+
+// A camera whose pictures are noise of any size, for large access units.
+class NoiseCamera : public FakeCamera {
+public:
+    using FakeCamera::FakeCamera;
+    void resize(const Shape& shape) {
+        const std::lock_guard lock(mutex_);
+        shape_ = shape;
+    }
+    std::optional<Picture> picture() const override {
+        const std::lock_guard lock(mutex_);
+        Picture picture{HostImage(shape_), picture_version()};
+        std::mt19937 random(static_cast<unsigned>(picture.version));
+        for (int y = 0; y < shape_.height; ++y)
+            for (int x = 0; x < shape_.row_bytes(); ++x)
+                picture.image.view().row(0, y)[x] = static_cast<std::uint8_t>(random());
+        return picture;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    Shape shape_ = small;
+};
+
+// Waits until `condition` holds; returns false after ten seconds.
+template <class Condition>
+bool within_ten_seconds(Condition&& condition) {
+    for (int i = 0; i < 2000; ++i) {
+        if (condition()) return true;
+        std::this_thread::sleep_for(5ms);
+    }
+    return false;
+}
+
+// Takes access units until there are `count`, or for ten seconds.
+Units take(CameraVideo::Subscription& subscription, std::size_t count) {
+    Units units;
+    within_ten_seconds([&] {
+        const auto taken = subscription.take();
+        units.insert(units.end(), taken.units.begin(), taken.units.end());
+        return units.size() >= count || taken.ended;
+    });
+    return units;
+}
+
+// Shows `count` pictures, each once the previous one has been encoded.
+void show_pictures(FakeCamera& camera, const CameraVideo& video, int count) {
+    for (int i = 0; i < count; ++i) {
+        const auto before = video.statistics().frames;
+        camera.show(static_cast<std::uint8_t>(40 + 10 * i));
+        ASSERT_TRUE(within_ten_seconds([&] { return video.statistics().frames > before; }));
+    }
+}
+
+const auto nothing = [] {};
+
+TEST(CameraVideo, EncodesNothingWithoutSubscribers) {
+    const auto camera = std::make_shared<FakeCamera>("door", small);
+    const CameraVideo video(camera, {});
+    camera->show(1);
+    std::this_thread::sleep_for(50ms);
+    EXPECT_EQ(camera->pictures_taken(), 0);
+    EXPECT_EQ(video.statistics().encoders, 0);
+}
+
+TEST(CameraVideo, BeginsWithAKeyframe) {
+    const auto camera = std::make_shared<FakeCamera>("door", small);
+    camera->show(100);
+    CameraVideo video(camera, {});
+    std::atomic<int> woken = 0;
+    const auto subscription = video.subscribe([&] { ++woken; });
+    const auto format = subscription->format();
+    ASSERT_TRUE(format);
+    EXPECT_EQ(format->width, 128);
+    EXPECT_EQ(format->height, 96);
+    EXPECT_EQ(format->rate.value(), 30);
+    EXPECT_EQ(format->codec.substr(0, 7), "avc1.64");
+    EXPECT_EQ(woken, 1);
+    const auto taken = subscription->take();
+    ASSERT_EQ(taken.units.size(), 1);
+    const auto& unit = *taken.units.front();
+    EXPECT_TRUE(unit.key);
+    EXPECT_EQ(unit.picture_version, 1);
+    EXPECT_EQ(unit.duration, video_clock_hz / 30);
+    EXPECT_EQ(unit.bytes.substr(0, 4), std::string("\0\0\0\1", 4));
+    EXPECT_NE(unit.bytes.find(format->sps), std::string::npos);
+    EXPECT_NE(unit.bytes.find(format->pps), std::string::npos);
+    EXPECT_FALSE(taken.lost);
+    EXPECT_FALSE(taken.ended);
+}
+
+TEST(CameraVideo, EncodesOnceForAllSubscribers) {
+    const auto camera = std::make_shared<FakeCamera>("door", small);
+    camera->show(1);
+    CameraVideo video(camera, {});
+    std::vector<std::unique_ptr<CameraVideo::Subscription>> all;
+    for (int i = 0; i < 20; ++i) all.push_back(video.subscribe(nothing));
+    ASSERT_TRUE(all.front()->format());
+    show_pictures(*camera, video, 5);
+    const auto first = take(*all.front(), 6);
+    for (std::size_t i = 1; i < all.size(); ++i) {
+        const auto units = take(*all[i], 1);
+        ASSERT_FALSE(units.empty());
+        // A subscriber that came later may have been given a keyframe of its own.
+        EXPECT_TRUE(std::ranges::equal(units, Units(first.end() - static_cast<std::ptrdiff_t>(units.size()), first.end())));
+    }
+    const auto statistics = video.statistics();
+    EXPECT_EQ(statistics.subscribers, 20);
+    EXPECT_EQ(statistics.encoders, 1);
+    EXPECT_EQ(statistics.encoder, "libx264");
+    EXPECT_EQ(camera->pictures_taken(), statistics.frames);
+    for (std::size_t i = 1; i < first.size(); ++i) EXPECT_GT(first[i]->pts, first[i - 1]->pts);
+}
+
+TEST(CameraVideo, ClosesTheEncoderWithTheLastSubscriber) {
+    const auto camera = std::make_shared<FakeCamera>("door", small);
+    camera->show(1);
+    CameraVideo video(camera, {});
+    for (int i = 0; i < 3; ++i) {
+        auto subscription = video.subscribe(nothing);
+        ASSERT_TRUE(subscription->format());
+        EXPECT_TRUE(subscription->take().units.front()->key);
+        subscription.reset();
+        EXPECT_TRUE(within_ten_seconds([&] { return video.statistics().encoders == 0; }));
+        EXPECT_EQ(video.statistics().subscribers, 0);
+    }
+}
+
+TEST(CameraVideo, RepeatsAPictureThatDoesNotChange) {
+    const auto camera = std::make_shared<FakeCamera>("door", small);
+    camera->show(1);
+    CameraVideo video(camera, {});
+    const auto subscription = video.subscribe(nothing);
+    const auto units = take(*subscription, 2);
+    ASSERT_EQ(units.size(), 2);
+    EXPECT_FALSE(units[1]->key);
+    EXPECT_GE(units[1]->pts - units[0]->pts, video_clock_hz * 9 / 10);
+}
+
+// Access units of withdrawn pictures are neither delivered from queues nor to new subscribers, and the stream continues
+// with a keyframe.
+TEST(CameraVideo, WithdrawsPicturesFromBeforeAMask) {
+    const auto camera = std::make_shared<FakeCamera>("door", small);
+    camera->show(1);
+    CameraVideo video(camera, {});
+    const auto subscription = video.subscribe(nothing);
+    ASSERT_TRUE(subscription->format());
+    show_pictures(*camera, video, 4);
+    camera->show_instead(200);
+    const auto oldest = camera->oldest_picture_version();
+    const auto second = video.subscribe(nothing);
+    for (const auto* one : {subscription.get(), second.get()}) {
+        const auto units = take(const_cast<CameraVideo::Subscription&>(*one), 1);
+        ASSERT_FALSE(units.empty());
+        EXPECT_TRUE(units.front()->key);
+        for (const auto& unit : units) EXPECT_GE(unit->picture_version, oldest);
+    }
+}
+
+// The same while pictures arrive all the time: after each withdrawal, the first access unit is a newer keyframe.
+TEST(CameraVideo, WithdrawsPicturesThatAreBeingEncoded) {
+    const auto camera = std::make_shared<FakeCamera>("door", Shape{1, 480, 640, 3});
+    camera->show(1);
+    CameraVideo video(camera, {});
+    const auto subscription = video.subscribe(nothing);
+    ASSERT_TRUE(subscription->format());
+    std::jthread pictures([&](const std::stop_token& stop) {
+        for (std::uint8_t value = 0; !stop.stop_requested(); ++value) {
+            camera->show(value);
+            std::this_thread::sleep_for(3ms);
+        }
+    });
+    for (int i = 0; i < 15; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10 + 3 * i));
+        camera->show_instead(255);
+        const auto oldest = camera->oldest_picture_version();
+        const auto units = take(*subscription, 1);
+        ASSERT_FALSE(units.empty());
+        EXPECT_TRUE(units.front()->key);
+        EXPECT_GE(units.front()->picture_version, oldest);
+    }
+}
+
+TEST(CameraVideo, SlowSubscriberContinuesWithAKeyframe) {
+    const auto camera = std::make_shared<NoiseCamera>("door", small);
+    camera->resize({1, 720, 1280, 3});
+    camera->show(1);
+    CameraVideo video(camera, {.crf = 1, .preset = "ultrafast"});
+    const auto slow = video.subscribe(nothing), fast = video.subscribe(nothing);
+    ASSERT_TRUE(fast->format());
+    bool lost = false;
+    std::int64_t bytes = 0;
+    while (bytes < static_cast<std::int64_t>(2 * CameraVideo::queue_limit_bytes)) {
+        show_pictures(*camera, video, 1);
+        const auto taken = fast->take();
+        lost = lost || taken.lost;
+        for (const auto& unit : taken.units) bytes += static_cast<std::int64_t>(unit->bytes.size());
+    }
+    EXPECT_FALSE(lost);
+    EXPECT_GT(video.statistics().skipped, 0);
+    CameraVideo::Subscription::Taken taken;
+    ASSERT_TRUE(within_ten_seconds([&] {
+        taken = slow->take();
+        return !taken.units.empty();
+    }));
+    EXPECT_TRUE(taken.lost);
+    EXPECT_TRUE(taken.units.front()->key);
+    std::size_t queued = 0;
+    for (const auto& unit : taken.units) queued += unit->bytes.size();
+    EXPECT_LE(queued, CameraVideo::queue_limit_bytes);
+}
+
+TEST(CameraVideo, MakesKeyframesOnRequest) {
+    const auto camera = std::make_shared<FakeCamera>("door", small);
+    camera->show(1);
+    CameraVideo video(camera, {});
+    const auto subscription = video.subscribe(nothing);
+    ASSERT_TRUE(subscription->format());
+    std::vector<std::int64_t> times;
+    for (const auto& unit : take(*subscription, 1)) times.push_back(unit->pts);
+    for (int i = 0; i < 3; ++i) {
+        video.request_keyframe();
+        for (const auto& unit : take(*subscription, 1)) {
+            EXPECT_TRUE(unit->key);
+            times.push_back(unit->pts);
+        }
+    }
+    ASSERT_EQ(times.size(), 4);
+    // The pause counts from the delivery of the last keyframe, and times are those of the pictures.
+    const auto pause = CameraVideo::keyframe_pause.count() * video_clock_hz / 1000;
+    for (std::size_t i = 1; i < times.size(); ++i) EXPECT_GT(times[i] - times[i - 1], pause * 9 / 10);
+}
+
+TEST(CameraVideo, NewSizeIsANewFormat) {
+    const auto camera = std::make_shared<NoiseCamera>("door", small);
+    camera->show(1);
+    CameraVideo video(camera, {});
+    const auto subscription = video.subscribe(nothing);
+    ASSERT_TRUE(subscription->format());
+    camera->resize({1, 97, 131, 3});
+    show_pictures(*camera, video, 1);
+    const auto before = subscription->take();
+    ASSERT_FALSE(before.units.empty());
+    EXPECT_EQ(before.format->width, 128);
+    const auto after = subscription->take();
+    ASSERT_FALSE(after.units.empty());
+    EXPECT_TRUE(after.units.front()->key);
+    EXPECT_NE(after.format, before.format);
+    // odd sizes are cropped to even ones
+    EXPECT_EQ(after.format->width, 130);
+    EXPECT_EQ(after.format->height, 96);
+}
+
+TEST(CameraVideo, EndsSubscriptionsIfTheEncoderFails) {
+    const auto camera = std::make_shared<FakeCamera>("door", small);
+    camera->show(1);
+    std::vector<std::string> lines;
+    std::mutex mutex;
+    const auto previous = set_log_output({.least = LogLevel::warning, .sink = [&](LogLevel, std::string_view text) {
+                                              const std::lock_guard lock(mutex);
+                                              lines.emplace_back(text);
+                                          }});
+    {
+        CameraVideo video(camera, {.preset = "unheard-of"});
+        const auto subscription = video.subscribe(nothing);
+        EXPECT_FALSE(subscription->format());
+        const auto taken = subscription->take();
+        EXPECT_TRUE(taken.ended);
+        EXPECT_NE(taken.failure.find("libx264"), std::string::npos) << taken.failure;
+        EXPECT_EQ(video.statistics().failure, taken.failure);
+        // The next subscriber does not try at once.
+        const auto second = video.subscribe(nothing);
+        EXPECT_EQ(second->take().failure, taken.failure);
+        EXPECT_EQ(video.statistics().encoders, 0);
+    }
+    set_log_output(previous);
+    ASSERT_EQ(lines.size(), 1);
+    EXPECT_NE(lines.front().find("camera 'door' cannot be encoded as video"), std::string::npos);
+}
+
+TEST(CameraVideo, EndsSubscriptionsThatOutliveIt) {
+    const auto camera = std::make_shared<FakeCamera>("door", small);
+    auto video = std::make_unique<CameraVideo>(camera, LiveVideoSettings{});
+    std::atomic<int> woken = 0;
+    const auto subscription = video->subscribe([&] { ++woken; });
+    video.reset();
+    EXPECT_EQ(woken, 1);
+    EXPECT_TRUE(subscription->take().ended);
+    EXPECT_FALSE(subscription->format());
+}
+
+TEST(CameraVideo, VariantIsSmaller) {
+    const auto camera = std::make_shared<FakeCamera>("door", Shape{1, 360, 640, 3});
+    camera->show(77);
+    CameraVideos videos(camera, {});
+    const auto video = videos.variant({.width = 160});
+    const auto subscription = video->subscribe(nothing);
+    const auto format = subscription->format();
+    ASSERT_TRUE(format);
+    EXPECT_EQ(format->width, 160);
+    EXPECT_EQ(format->height, 90);
+}
+
+TEST(CameraVideo, VariantIsSlower) {
+    const auto camera = std::make_shared<FakeCamera>("door", small);
+    camera->show(1);
+    CameraVideos videos(camera, {});
+    const auto video = videos.variant({.max_rate = 10});
+    const auto subscription = video->subscribe(nothing);
+    EXPECT_EQ(subscription->format()->rate.value(), 10);
+    const auto begin = Clock::now();
+    for (int i = 0; i < 60; ++i) {
+        camera->show(static_cast<std::uint8_t>(i));
+        std::this_thread::sleep_for(begin + i * 33ms - Clock::now());
+    }
+    const auto seconds = milliseconds_since(begin) / 1000;
+    const auto frames = static_cast<double>(video->statistics().frames);
+    EXPECT_LE(frames, 10 * seconds + 2);
+    EXPECT_GE(frames, 7 * seconds);
+}
+
+TEST(CameraVideos, ShareVariantsAndLimitTheirNumber) {
+    const auto camera = std::make_shared<FakeCamera>("door", Shape{1, 360, 640, 3});
+    CameraVideos videos(camera, {});
+    std::vector<std::shared_ptr<CameraVideo>> held{videos.variant({})};
+    EXPECT_EQ(videos.variant({}), held.front());
+    // neither makes the picture smaller or slower
+    EXPECT_EQ(videos.variant({.width = 640, .max_rate = 30}), held.front());
+    for (const int width : {64, 128, 320}) held.push_back(videos.variant({.width = width}));
+    EXPECT_THROW(videos.variant({.width = 400}), Error);
+    EXPECT_EQ(videos.variant({.width = 320}), held.back());
+    held.pop_back();
+    EXPECT_TRUE(videos.variant({.width = 400}));
+}
+
+TEST(VideoVariant, Parses) {
+    EXPECT_EQ(VideoVariant::parse(""), VideoVariant());
+    EXPECT_EQ(VideoVariant::parse("width=640&max-rate=12.5&other=1"), (VideoVariant{.width = 640, .max_rate = 12.5}));
+    EXPECT_EQ(to_string(VideoVariant{.width = 640, .max_rate = 12.5}), "width=640&max-rate=12.5");
+    EXPECT_EQ(to_string(VideoVariant()), "");
+    for (const auto* text : {"width=", "width=63", "width=65", "width=20000", "width=1e2", "max-rate=0", "max-rate=nan",
+                             "max-rate=121", "max-rate=x"})
+        EXPECT_THROW(VideoVariant::parse(text), Error) << text;
+}
+
+}  // namespace
+}  // namespace framewire::service
