@@ -6,6 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
+#include <limits>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -30,29 +33,64 @@ Response error_response(int status, std::string_view text) {
 // briefly; `reported_mutex` serialises the calls of the on_wanted() callback and is held while that callback runs.
 
 namespace framewire::net::http {
+namespace {
+
+// Version of the part of set_first(), which is never withdrawn.
+constexpr auto unversioned = std::numeric_limits<std::uint64_t>::max();
+
+}  // namespace
 
 // Parts that one client has not taken yet. Guarded by the feed's mutex.
 struct FeedClient::Queue {
-    std::vector<Feed::Part> parts;
+    struct Entry {
+        Feed::Part part;
+        PartTags tags;
+    };
+
+    // Drops parts older than `oldest`, and the parts that need them.
+    void withdraw(std::uint64_t oldest);
+
+    std::deque<Entry> parts;
     std::size_t bytes = 0;
     bool too_slow = false;
+    bool waits_for_entry = false;
+    bool has_first = false;
     std::function<void()> wake;
+    std::function<Feed::Part(Feed::Part)> pass;  // only the client's thread calls it
 };
+
+void FeedClient::Queue::withdraw(std::uint64_t oldest) {
+    const auto last =
+        std::find_if(parts.rbegin(), parts.rend(), [&](const Entry& one) { return one.tags.version < oldest; });
+    if (last == parts.rend()) return;
+    const auto next = std::find_if(last.base(), parts.end(), [](const Entry& one) { return one.tags.entry; });
+    waits_for_entry = next == parts.end();
+    // the part of set_first() stays
+    const auto first = parts.front().tags.version == unversioned ? std::next(parts.begin()) : parts.begin();
+    for (auto one = first; one != next; ++one) bytes -= one->part->size();
+    parts.erase(first, next);
+}
 
 // Shared between a feed and its clients, so either may be destroyed first.
 struct Feed::State {
     explicit State(const FeedOptions& options_) : options(options_) {}
 
     // Queues the part for one client, within the limits. The queue of a client that is too slow stays empty.
-    void add(FeedClient::Queue& queue, const Part& part) const {
+    void add(FeedClient::Queue& queue, const Part& part, const PartTags& tags) const {
+        if (queue.waits_for_entry && !tags.entry) return;
+        queue.waits_for_entry = false;
+        // set_first() may be called after the client has connected, but before the first entry.
+        if (options.starts_at_entry && first && !std::exchange(queue.has_first, true))
+            add(queue, first, {.version = unversioned});
         if (options.newest_only) queue.parts.clear(), queue.bytes = 0;
         const bool fits = options.newest_only || queue.bytes + part->size() <= options.queued_limit_bytes;
         if (queue.too_slow || !fits) {
             queue.too_slow = true;
             queue.parts.clear();
+            queue.bytes = 0;
             return;
         }
-        queue.parts.push_back(part);
+        queue.parts.push_back({part, tags});
         queue.bytes += part->size();
     }
 
@@ -72,6 +110,7 @@ struct Feed::State {
     mutable std::mutex mutex;
     std::vector<std::shared_ptr<FeedClient::Queue>> clients;
     Part first;
+    std::vector<FeedClient::Queue::Entry> since_entry;  // parts for new clients
     bool ended = false;
 
     std::recursive_mutex reported_mutex;  // recursive: the callback may end the feed
@@ -83,15 +122,25 @@ Feed::Feed(const FeedOptions& options) : state_(std::make_shared<State>(options)
 Feed::~Feed() { end(); }
 
 // Clients are woken only when their queue becomes non-empty, so a slow client is not woken for every part.
-void Feed::publish(Part part) {
+void Feed::publish(Part part, const PartTags& tags) {
     const std::lock_guard lock(state_->mutex);
     if (state_->ended) return;
-    // A client with parts in its queue has been woken already.
-    for (const auto& client : state_->clients) {
-        const bool waited = !client->parts.empty() || client->too_slow;
-        state_->add(*client, part);
-        if (!waited) client->wake();
+    if (state_->options.starts_at_entry) {
+        if (tags.entry) state_->since_entry.clear();
+        if (tags.entry || !state_->since_entry.empty()) state_->since_entry.push_back({part, tags});
     }
+    // A client with parts in its queue has been woken already.
+    const auto has_news = [](const FeedClient::Queue& queue) { return !queue.parts.empty() || queue.too_slow; };
+    for (const auto& client : state_->clients) {
+        const bool waited = has_news(*client);
+        state_->add(*client, part, tags);
+        if (!waited && has_news(*client)) client->wake();
+    }
+}
+
+void Feed::forget_entry() {
+    const std::lock_guard lock(state_->mutex);
+    state_->since_entry.clear();
 }
 
 void Feed::set_first(Part part) {
@@ -110,10 +159,26 @@ void Feed::end() {
     for (const auto& client : state_->clients) client->wake();
 }
 
+void Feed::end_with(Part part, const PartTags& tags) {
+    {
+        const std::lock_guard lock(state_->mutex);
+        if (std::exchange(state_->ended, true)) return;
+        state_->since_entry = {{part, tags}};
+        for (const auto& client : state_->clients) {
+            state_->add(*client, part, tags);
+            client->wake();
+        }
+    }
+    const std::lock_guard telling(state_->reported_mutex);
+    state_->reported = nullptr;
+}
+
 int Feed::clients() const {
     const std::lock_guard lock(state_->mutex);
     return static_cast<int>(state_->clients.size());
 }
+
+bool Feed::is_deferred() const { return state_->options.deferred; }
 
 void Feed::on_wanted(std::function<void(bool wanted)> reported) {
     const std::lock_guard telling(state_->reported_mutex);
@@ -124,11 +189,15 @@ FeedClient::FeedClient(std::shared_ptr<Feed> feed, std::function<void()> wake)
     : feed_(std::move(feed)), queue_(std::make_shared<Queue>()) {
     auto& state = *feed_->state_;
     queue_->wake = std::move(wake);
+    if (state.options.for_client) queue_->pass = state.options.for_client();
     {
         const std::lock_guard lock(state.mutex);
         state.clients.push_back(queue_);
-        if (state.first) state.add(*queue_, state.first);
-        if (state.first || state.ended) queue_->wake();
+        queue_->has_first = state.first != nullptr;
+        if (state.first) state.add(*queue_, state.first, {.version = unversioned});
+        for (const auto& [part, tags] : state.since_entry) state.add(*queue_, part, tags);
+        queue_->waits_for_entry = state.options.starts_at_entry && state.since_entry.empty();
+        if (!queue_->parts.empty() || queue_->too_slow || state.ended) queue_->wake();
     }
     state.tell_wanted();
 }
@@ -144,9 +213,24 @@ FeedClient::~FeedClient() {
 
 FeedClient::Taken FeedClient::take() {
     const auto& state = *feed_->state_;
-    const std::lock_guard lock(state.mutex);
-    queue_->bytes = 0;
-    return {std::exchange(queue_->parts, {}), state.ended, queue_->too_slow};
+    const auto& oldest = state.options.oldest_version;
+    const auto version = oldest ? oldest() : 0;
+    Taken taken;
+    {
+        const std::lock_guard lock(state.mutex);
+        auto& parts = queue_->parts;
+        if (oldest) queue_->withdraw(version);
+        taken.too_slow = queue_->too_slow;
+        while (!parts.empty() && (!oldest || taken.parts.empty())) {
+            queue_->bytes -= parts.front().part->size();
+            taken.parts.push_back(std::move(parts.front().part));
+            parts.pop_front();
+        }
+        taken.ended = state.ended && parts.empty();
+    }
+    if (queue_->pass)
+        for (auto& part : taken.parts) part = queue_->pass(std::move(part));
+    return taken;
 }
 
 namespace {

@@ -61,6 +61,28 @@ struct FeedOptions {
     /// False: they get every part, and are disconnected if more than `queued_limit_bytes` are pending (for lines).
     bool newest_only = false;
     std::size_t queued_limit_bytes = 1 << 20;
+    /// True: clients start with an entry: the part of set_first(), then all parts since the newest entry, or since the
+    /// next one if there is none. For coded video.
+    bool starts_at_entry = false;
+    /// True: the response is the first part alone, sent with its length once it is there. It is 404 if the feed ends
+    /// before. For responses that have to wait without occupying a thread.
+    bool deferred = false;
+    /// Optional. Returns the oldest version that may still be sent. Older parts are dropped instead of being sent, and
+    /// with them all parts up to the next entry. Parts are then sent one at a time, so that few are on their way.
+    /// Called on any thread.
+    std::function<std::uint64_t()> oldest_version{};
+    /// Optional. Makes a function for each client, through which its parts pass when they are sent: for numbers that
+    /// count from the client's start.
+    std::function<std::function<std::shared_ptr<const std::string>(std::shared_ptr<const std::string> part)>()>
+        for_client{};
+};
+
+/// Properties of a feed's part.
+struct PartTags {
+    /// See FeedOptions::oldest_version.
+    std::uint64_t version = 0;
+    /// True if a client can start with this part.
+    bool entry = true;
 };
 
 /// Source of an endless HTTP response or of WebSocket messages. Each part is encoded once and shared by all clients.
@@ -78,18 +100,26 @@ public:
     Feed& operator=(const Feed&) = delete;
 
     /// Sends the part to all current clients.
-    void publish(Part part);
-    /// Sets the part that clients receive first when they connect. If null, they receive none.
+    void publish(Part part, const PartTags& tags = {});
+    /// Sets the part that clients receive first when they connect. It has no version. If null, they receive none.
     void set_first(Part part);
+    /// Makes clients that connect from now on start with the next entry.
+    void forget_entry();
     /// Ends the responses of all clients after the parts already published. The function set by on_wanted() is not
     /// called afterwards; end() waits for a call in progress, unless end() is called from that function.
     void end();
+
+    /// Sends the part to all current and later clients and ends the feed, for a response that is complete later.
+    void end_with(Part part, const PartTags& tags = {});
 
     /// Returns the number of clients.
     int clients() const;
     /// Sets a function that is called, on any thread, with true when the first client has connected and with false when
     /// the last one has left. Call it once, before the first client connects.
     void on_wanted(std::function<void(bool wanted)> reported);
+
+    /// Returns true if the feed is a deferred response.
+    bool is_deferred() const;
 
 private:
     friend class FeedClient;
@@ -116,7 +146,7 @@ public:
         /// The client exceeded the limit and has to be disconnected.
         bool too_slow = false;
     };
-    /// Removes and returns all pending parts.
+    /// Removes and returns all pending parts, or only the first one if they have versions.
     Taken take();
 
 private:

@@ -324,7 +324,9 @@ void HttpConnections::await_request(const HttpConnectionPointer& http) {
     loop_.post([self = std::weak_ptr(self_), weak = std::weak_ptr(http)] {
         const auto held = self.lock();
         const auto waiting = weak.lock();
-        if (held && waiting && waiting->phase == Phase::waiting) (*held)->take_request_bytes(waiting, {});
+        if (!held || !waiting || waiting->phase != Phase::waiting) return;
+        waiting->reads_ahead = false;
+        (*held)->take_request_bytes(waiting, std::exchange(waiting->ahead, {}));
     });
 }
 
@@ -342,8 +344,15 @@ void HttpConnections::read_on(HttpConnection& http) {
     });
 }
 
-// Bytes are used only while a request or a token is expected, and discarded in all other phases.
+// Bytes are used only while a request or a token is expected, kept while a response is deferred, and discarded in all
+// other phases.
 void HttpConnections::take_piece(const HttpConnectionPointer& http, std::size_t bytes) {
+    const bool is_expected = http->phase == Phase::waiting || http->phase == Phase::proving;
+    if (http->reads_ahead && http->keep_alive && !is_expected) {
+        const auto piece = ByteSpan(http->piece).first(bytes);
+        http->ahead.assign(piece.begin(), piece.end());
+        return;
+    }
     switch (http->phase) {
         case Phase::waiting: take_request_bytes(http, ByteSpan(http->piece).first(bytes)); break;
         case Phase::proving: take_first_message(http, bytes); break;
@@ -473,6 +482,11 @@ void HttpConnections::answer(const HttpConnectionPointer& http, const Response& 
     auto& it = *http;
     const bool feeds = response.feed && !it.head_only;
     if (feeds && !make_room(it, true)) throw Refused{503, "too many streams and feeds are open"};
+    if (feeds && response.feed->is_deferred()) {
+        it.deferred = response;
+        it.reads_ahead = true;
+        return begin_feed(http, response.feed);
+    }
     it.chunked = feeds && it.raw.version_1_1;
     if (feeds) it.keep_alive = false;  // bytes read during the feed are discarded
     // HTTP/1.0 has no chunks: the body ends with the connection.
@@ -547,10 +561,31 @@ void HttpConnections::begin_feed(const HttpConnectionPointer& http, const std::s
     send_parts(http);
 }
 
+// Answers with the part for which the response has waited, once it is there.
+void HttpConnections::answer_deferred(const HttpConnectionPointer& http) {
+    auto& it = *http;
+    auto taken = it.feed->take();
+    if (taken.parts.empty() && !taken.ended && !taken.too_slow) return;
+    auto response = *std::exchange(it.deferred, std::nullopt);
+    response.feed.reset();
+    if (taken.parts.empty())
+        response = error_response(404, "there is no such file, or no longer");
+    else
+        response.body = std::move(taken.parts.front());
+    it.feed.reset();
+    try {
+        answer(http, response);
+    } catch (const std::exception& error) {
+        trouble(it, error.what());
+        close(http);
+    }
+}
+
 // Writes all pending parts in one operation, preceded by the header if that has not been sent yet.
 void HttpConnections::send_parts(const HttpConnectionPointer& http) {
     auto& it = *http;
     if (it.phase != Phase::feeding || it.writing) return;
+    if (it.deferred) return answer_deferred(http);
     auto taken = it.feed->take();
     if (taken.too_slow) {
         refusals_.line_of(it.peer, "{} disconnected: it reads the feed too slowly", it.name);

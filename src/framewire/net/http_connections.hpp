@@ -142,6 +142,9 @@ struct HttpConnection : std::enable_shared_from_this<HttpConnection> {
     // The feed that follows the response header.
     std::unique_ptr<FeedClient> feed{};
     bool chunked = false, feed_ended = false;
+    std::optional<Response> deferred{};  ///< response whose body the feed delivers as a whole
+    bool reads_ahead = false;            ///< a read was started while the response was deferred
+    Bytes ahead{};                       ///< bytes of the next request from that read
     std::vector<std::string> chunk_heads{};
     std::vector<Feed::Part> parts{};
     std::string said{};  ///< first message of a WebSocket, as received so far
@@ -232,6 +235,7 @@ private:
     void trouble(const HttpConnection& http, std::string_view what);
     void answered(const HttpConnectionPointer& http, const std::error_code& error);
     void begin_feed(const HttpConnectionPointer& http, const std::shared_ptr<Feed>& feed);
+    void answer_deferred(const HttpConnectionPointer& http);
     void send_parts(const HttpConnectionPointer& http);
     void leave(const HttpConnectionPointer& http);
     void write(const HttpConnectionPointer& http, std::span<const std::span<const std::uint8_t>> pieces,

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -68,6 +70,116 @@ TEST(Site, RejectsShadowedAndInvalidRoutes) {
     for (const auto& wrong : {route(Method::get, "/a/{y}"), route(Method::get, "a"), route(Method::head, "/b"),
                               route(Method::put, "/b", true), Route{Method::get, "/b", Access::everybody, nullptr}})
         EXPECT_THROW(site.add(wrong), Error) << wrong.pattern;
+}
+
+// Parts of a feed of coded video: entries in upper case.
+struct VideoFeed {
+    std::uint64_t oldest = 0;
+    std::shared_ptr<Feed> feed = std::make_shared<Feed>(
+        FeedOptions{.queued_limit_bytes = 8, .starts_at_entry = true, .oldest_version = [this] { return oldest; }});
+
+    void publish(char name, std::uint64_t version) const {
+        feed->publish(std::make_shared<const std::string>(1, name),
+                      {.version = version, .entry = name >= 'A' && name <= 'Z'});
+    }
+};
+
+// Takes all parts, which come one at a time.
+std::string taken_by(FeedClient& client) {
+    std::string text;
+    for (;;) {
+        const auto taken = client.take();
+        if (taken.too_slow) return text + "!";
+        if (taken.parts.empty()) return text + (taken.ended ? "." : "");
+        EXPECT_EQ(taken.parts.size(), 1);
+        text += *taken.parts.front();
+    }
+}
+
+TEST(Feed, ClientsStartAtAnEntry) {
+    VideoFeed video;
+    video.feed->set_first(std::make_shared<const std::string>("0"));
+    int woken = 0;
+    FeedClient early(video.feed, [&] { ++woken; });
+    EXPECT_EQ(taken_by(early), "0");
+    video.publish('a', 1);
+    EXPECT_EQ(taken_by(early), "");
+    EXPECT_EQ(woken, 1);
+    for (const char name : {'B', 'c', 'D', 'e'}) video.publish(name, 1);
+    EXPECT_EQ(woken, 2);
+    FeedClient late(video.feed, [] {});
+    EXPECT_EQ(taken_by(late), "0De");
+    video.feed->forget_entry();
+    FeedClient last(video.feed, [] {});
+    video.publish('f', 1);
+    video.publish('G', 1);
+    video.feed->end();
+    EXPECT_EQ(taken_by(last), "0G.");
+    EXPECT_EQ(taken_by(late), "fG.");
+    EXPECT_EQ(taken_by(early), "BcDefG.");
+}
+
+TEST(Feed, FirstPartPrecedesTheFirstEntry) {
+    VideoFeed video;
+    FeedClient client(video.feed, [] {});
+    video.feed->set_first(std::make_shared<const std::string>("0"));
+    EXPECT_EQ(taken_by(client), "");
+    for (const char name : {'a', 'B', 'c', 'D'}) video.publish(name, 1);
+    EXPECT_EQ(taken_by(client), "0BcD");
+}
+
+TEST(Feed, PassesPartsThroughAFunctionOfTheClient) {
+    const auto feed = std::make_shared<Feed>(FeedOptions{.for_client = [] {
+        return [count = 0](const Feed::Part& part) mutable {
+            return std::make_shared<const std::string>(*part + std::to_string(++count));
+        };
+    }});
+    FeedClient early(feed, [] {});
+    feed->publish(std::make_shared<const std::string>("a"));
+    FeedClient late(feed, [] {});
+    feed->publish(std::make_shared<const std::string>("b"));
+    const auto texts = [](FeedClient& client) {
+        std::string text;
+        for (const auto& part : client.take().parts) text += *part;
+        return text;
+    };
+    EXPECT_EQ(texts(early), "a1b2");
+    EXPECT_EQ(texts(late), "b1");
+}
+
+TEST(Feed, WithdrawsOldVersionsAndWhatNeedsThem) {
+    VideoFeed video;
+    video.feed->set_first(std::make_shared<const std::string>("0"));
+    FeedClient client(video.feed, [] {});
+    for (const char name : {'A', 'b', 'c'}) video.publish(name, 1);
+    video.publish('d', 2);
+    video.oldest = 2;
+    FeedClient late(video.feed, [] {});
+    EXPECT_EQ(taken_by(client), "0");
+    EXPECT_EQ(taken_by(late), "0");
+    video.publish('e', 2);
+    video.publish('F', 2);
+    video.publish('g', 3);
+    EXPECT_EQ(taken_by(client), "Fg");
+    EXPECT_EQ(taken_by(late), "Fg");
+    video.publish('h', 3);
+    video.publish('I', 3);
+    video.publish('j', 4);
+    video.oldest = 4;
+    video.publish('K', 4);
+    EXPECT_EQ(taken_by(client), "K");
+}
+
+TEST(Feed, BytesOfWithdrawnPartsDoNotCount) {
+    VideoFeed video;
+    FeedClient client(video.feed, [] {});
+    for (int i = 0; i < 8; ++i) video.publish('A', 1);
+    video.oldest = 2;
+    EXPECT_EQ(taken_by(client), "");
+    for (int i = 0; i < 8; ++i) video.publish('B', 2);
+    EXPECT_EQ(taken_by(client), "BBBBBBBB");
+    for (int i = 0; i < 9; ++i) video.publish('C', 2);
+    EXPECT_EQ(taken_by(client), "!");
 }
 
 }  // namespace
