@@ -99,8 +99,10 @@ EncoderChoice choice_of(const LiveVideoSettings& settings) {
                          .live = true};
     const auto& encoder = find_encoder(choice);
     if (encoder.id != AV_CODEC_ID_H264)
-        fail(ErrorCode::usage, "codec '{}' does not encode H.264; allowed are FFmpeg's H.264 encoders, such as libx264 "
-             "and h264_nvenc", settings.codec);
+        fail(ErrorCode::usage,
+             "codec '{}' does not encode H.264; allowed are FFmpeg's H.264 encoders, such as libx264 "
+             "and h264_nvenc",
+             settings.codec);
     if (std::string_view(encoder.name) == "libx264" && !choice.crf && !choice.bitrate) choice.crf = x264_crf;
     return choice;
 }
@@ -181,14 +183,14 @@ void LiveEncoder::encode(HostView<const std::uint8_t> image, std::int64_t pts, b
                                                image.frame_stride_bytes());
     state.versions.emplace_back(pts, version);
     if (key) state.encoder.force_key();
-    const auto duration = static_cast<std::int64_t>(
-        std::lround(static_cast<double>(video_clock_hz) / state.format.rate.value()));
+    const auto duration =
+        static_cast<std::int64_t>(std::lround(static_cast<double>(video_clock_hz) / state.format.rate.value()));
     state.encoder.encode(cropped, pts, [&](AVPacket& packet) {
-        AccessUnit unit{.bytes = std::string(reinterpret_cast<const char*>(packet.data),
-                                             static_cast<std::size_t>(packet.size)),
-                        .pts = packet.pts,
-                        .duration = duration,
-                        .key = (packet.flags & AV_PKT_FLAG_KEY) != 0};
+        AccessUnit unit{
+            .bytes = std::string(reinterpret_cast<const char*>(packet.data), static_cast<std::size_t>(packet.size)),
+            .pts = packet.pts,
+            .duration = duration,
+            .key = (packet.flags & AV_PKT_FLAG_KEY) != 0};
         while (!state.versions.empty() && state.versions.front().first <= packet.pts) {
             unit.picture_version = state.versions.front().second;
             state.versions.pop_front();
