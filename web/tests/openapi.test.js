@@ -26,7 +26,7 @@ const pointer = (...parts) => parts.map((part) => part.replaceAll("~", "~0").rep
 
 test("a running server's responses match the document", async (t) => {
     const source = "synth:size=160x90:fps=10";
-    const { port } = await serve(t, "-i", source, "--controls", "--detect", "--record-dir", folderOf(t));
+    const { port } = await serve(t, "-i", source, "--controls", "--detect", "--video", "--record-dir", folderOf(t));
     const address = `http://127.0.0.1:${port}`;
     await until("a first frame", async () => (await fetch(`${address}/readyz`)).status === 200);
     const api = await (await fetch(`${address}/api/openapi.json`)).json();
@@ -44,7 +44,7 @@ test("a running server's responses match the document", async (t) => {
         return response.content?.["application/json"] ? `${at}/${pointer("content", "application/json", "schema")}` : null;
     };
     const ask = async (path, method, body, status) => {
-        const response = await fetch(address + path.replace("{camera}", "main"), {
+        const response = await fetch(address + path.replace("{camera}", "main").replace("{file}", "init-1.mp4"), {
             method: method.toUpperCase(),
             headers: body === undefined ? {} : { "Content-Type": "application/json" },
             body: body === undefined ? undefined : JSON.stringify(body),

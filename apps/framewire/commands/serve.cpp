@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,7 @@ struct ServeFlags {
     std::vector<std::function<void(net::ListenerOptions&)>> listener;  // setters for the options that were given
     std::vector<std::function<void(service::LiveOptions&)>> live;      // setters for the options that were given
     std::vector<std::function<void(service::EventOptions&)>> events;   // setters for the options that were given
+    std::optional<std::string> video;                                  // value of --video
     service::AccessOptions access;
     bool no_web = false;
 
@@ -94,12 +96,16 @@ jobs::CamerasOptions ServeFlags::options(const std::stop_token& stop) {
         options.listener = read.listener;
         options.live = read.live;
         options.events = read.events;
+        options.video = read.video;
         options.cameras = std::move(read.cameras);
     }
     // Options on the command line override the configuration.
     for (const auto& set : listener) set(options.listener);
     for (const auto& set : live) set(options.live);
     for (const auto& set : events) set(options.events);
+    if (video) jobs::setting_named(jobs::video_settings(), "video").set(options.video, *video);
+    if (options.video.encoder && no_web)
+        fail(ErrorCode::usage, "--video cannot be combined with --no-web: video is served over HTTP");
     if (!config.empty()) return options;
 
     const auto cameras_named = named_sources();
@@ -209,6 +215,17 @@ void add_settings_of_all(Command& command, const std::vector<jobs::Setting<Targe
             how_to_read(setting));
 }
 
+// Declares --video, whose value is optional.
+void add_video_option(Command& command, ServeFlags& flags) {
+    const auto& video = jobs::setting_named(jobs::video_settings(), "video").info;
+    command
+        .option(
+            fmt::format("{}{}", dashes, video.name), [&flags](const std::string& text) { flags.video = text; },
+            std::string(video.help))
+        .type_name(std::string(video.unit))
+        .optional_value();
+}
+
 // Declares the deprecated name of a setting as a hidden option that causes a warning.
 Option add_former_name(Command& command, const jobs::Setting<jobs::CameraSettings>& setting, ServeFlags& flags) {
     auto how = how_to_read(setting);
@@ -260,6 +277,7 @@ void add_serve(CommandLine& program, Action& chosen) {
         .type_name("FILE");
     add_settings_of_all(command, jobs::listener_settings(), flags->listener);
     add_settings_of_all(command, jobs::live_option_settings(), flags->live);
+    add_video_option(command, *flags);
     auto events = command.group("Events (for cameras with --detect)");
     add_settings_of_all(events, jobs::event_settings(), flags->events);
     add_access_options(command, flags->access);

@@ -370,6 +370,7 @@ struct CamerasJob::State {
           events(options.events, watched(options), make_outputs(options)) {
         const auto& live = options.live;
         require_folder(live.record_folder);
+        if (options.video.encoder) check_live_video(*options.video.encoder);
         auto requested = live.state_path.empty() ? PersistedSettings() : read_state(live.state_path);
         const auto seen = watched(options);
         if (!seen.empty()) result.events.emplace();
@@ -387,6 +388,9 @@ struct CamerasJob::State {
                 std::make_unique<Camera>(camera, listener, live, fitting(camera, requested[camera.server.stream])));
             result.cameras.push_back({.name = camera.server.stream});
         }
+        if (options.video.encoder)
+            for (const auto& camera : cameras)
+                videos.push_back(std::make_shared<service::CameraVideos>(camera->live(), *options.video.encoder));
         open();
         if (!live.state_path.empty()) persist_settings(live.state_path, std::move(requested));
         if (options.web) serve_web(options);
@@ -414,6 +418,7 @@ struct CamerasJob::State {
     // Adds the HTTP routes to the listener.
     void serve_web(const CamerasOptions& options) {
         listener.set_site(service::web::make_site({.cameras = live(),
+                                                   .videos = videos,
                                                    .viewers = [this] { return listener.metrics(); },
                                                    .events = &events.feeds(),
                                                    .has_token = !options.listener.token.empty(),
@@ -519,6 +524,8 @@ struct CamerasJob::State {
     service::MqttPublisher* publisher = nullptr;
     service::EventHub events;
     std::vector<std::unique_ptr<Camera>> cameras;
+    // of each camera; empty without video
+    std::vector<std::shared_ptr<service::CameraVideos>> videos;
     // of each camera; not valid any more when its result was taken
     std::vector<std::future<void>> opening;
     CamerasResult result;

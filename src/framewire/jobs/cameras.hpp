@@ -10,6 +10,7 @@
 #include "framewire/service/event_hub.hpp"
 #include "framewire/service/live_camera.hpp"
 #include "framewire/service/mqtt.hpp"
+#include "framewire/service/video/camera_video.hpp"
 
 #include <cstdint>
 #include <exception>
@@ -135,6 +136,8 @@ struct CamerasOptions {
     bool web = true;
     /// Events of cameras with a detector. Relayed streams have none.
     service::EventOptions events{};
+    /// H.264 video for players other than framewire's. Not in effect without `web`.
+    service::VideoOptions video{};
 };
 
 /// Returns the files that these options read and write.

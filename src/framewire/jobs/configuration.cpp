@@ -68,10 +68,12 @@ public:
         for (const auto& entry : root.entries)
             if (entry.key != "cameras" && entry.key != "defaults" &&
                 !take(entry, listener_settings(), result_.listener) &&
-                !take(entry, live_option_settings(), result_.live) && !take(entry, event_settings(), result_.events))
-                unknown(entry,
-                        names_of(event_settings(), names_of(live_option_settings(),
-                                                            names_of(listener_settings(), {"cameras", "defaults"}))));
+                !take(entry, live_option_settings(), result_.live) && !take(entry, event_settings(), result_.events) &&
+                !take(entry, video_settings(), result_.video))
+                unknown(entry, names_of(video_settings(),
+                                        names_of(event_settings(),
+                                                 names_of(live_option_settings(),
+                                                          names_of(listener_settings(), {"cameras", "defaults"})))));
         attempt(root.place, [&] { check_events(result_.events); });
         const auto* defaults = entry_of(root, "defaults");
         if (defaults && is_map(*defaults)) check_defaults(defaults->value);
@@ -949,6 +951,31 @@ const std::vector<Setting<service::LiveOptions>>& live_option_settings() {
           .optional = true,
           .unit = "DIR"},
          [](service::LiveOptions& live, const std::string& text) { live.record_folder = text; }}};
+    return settings;
+}
+
+namespace {
+
+// Parses the settings of the encoder. "true" stands for the defaults, "false" for no video.
+std::optional<LiveVideoSettings> video_encoder_of(const std::string& text) {
+    if (text == "false") return std::nullopt;
+    return parse_live_video(text == "true" ? std::string() : text, "video");
+}
+
+}  // namespace
+
+const std::vector<Setting<service::VideoOptions>>& video_settings() {
+    static const std::vector<Setting<service::VideoOptions>> settings = {
+        {{.name = "video",
+          .help = "offer H.264 at /NAME/stream.mp4 (fragmented MP4) and /NAME/index.m3u8 (HLS), encoded only while "
+                  "someone watches; optionally codec=NAME:bitrate=2M:crf=N:preset=NAME:gop=N",
+          .type = Type::text,
+          .optional = true,
+          .unit = "PARAMETERS"},
+         [](service::VideoOptions& video, const std::string& text) { video.encoder = video_encoder_of(text); },
+         problem_of([](const std::string& text) {
+             if (const auto encoder = video_encoder_of(text)) check_live_video(*encoder);
+         })}};
     return settings;
 }
 

@@ -9,6 +9,7 @@
 #include "framewire/net/server.hpp"
 #include "framewire/service/live_camera.hpp"
 #include "framewire/service/mqtt.hpp"
+#include "framewire/service/video/camera_video.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -129,6 +130,9 @@ const std::vector<Setting<net::ListenerOptions>>& listener_settings();
 /// Returns the settings of control requests: state, record-dir.
 const std::vector<Setting<service::LiveOptions>>& live_option_settings();
 
+/// Returns the settings of standard video: video.
+const std::vector<Setting<service::VideoOptions>>& video_settings();
+
 /// Returns the setting with this name. Throws Error{internal} if there is none.
 template <class Target>
 const Setting<Target>& setting_named(const std::vector<Setting<Target>>& settings, std::string_view name) {
@@ -157,10 +161,10 @@ struct ConfigurationProblem {
     std::string text;
 };
 
-/// A parsed configuration. The YAML document contains the settings of listener_settings(), live_option_settings() and
-/// event_settings(), a map `cameras` with the settings of each camera by name, and an optional map `defaults` with
-/// settings for cameras that do not set them. A camera has `source`, `filters` (a text or a list of texts),
-/// input_settings() and camera_settings(); its `detect` may be a map of the detector's parameters with `roi`,
+/// A parsed configuration. The YAML document contains the settings of listener_settings(), live_option_settings(),
+/// video_settings() and event_settings(), a map `cameras` with the settings of each camera by name, and an optional map
+/// `defaults` with settings for cameras that do not set them. A camera has `source`, `filters` (a text or a list of
+/// texts), input_settings() and camera_settings(); its `detect` may be a map of the detector's parameters with `roi`,
 /// `roi-mask` and `track`, and its `zones` may be the zones instead of a file.
 struct Configuration {
     /// Name of the configuration file, for messages.
@@ -168,6 +172,7 @@ struct Configuration {
     net::ListenerOptions listener{};
     service::LiveOptions live{};
     service::EventOptions events{};
+    service::VideoOptions video{};
     std::vector<BroadcastOptions> cameras{};
     /// Errors, ordered by position. If the list is empty, the configuration can be served.
     std::vector<ConfigurationProblem> problems{};

@@ -50,7 +50,8 @@ VideoVariant VideoVariant::parse(std::string_view query) {
         const auto one = query.substr(0, query.find('&'));
         query.remove_prefix(std::min(one.size() + 1, query.size()));
         const auto equals = one.find('=');
-        if (equals != std::string_view::npos) values.try_emplace(std::string(one.substr(0, equals)), one.substr(equals + 1));
+        if (equals != std::string_view::npos)
+            values.try_emplace(std::string(one.substr(0, equals)), one.substr(equals + 1));
     }
     return parse(values);
 }
@@ -65,15 +66,18 @@ std::string to_string(const VideoVariant& variant) {
 }  // namespace framewire::service
 
 // The encode thread polls the camera's version, as Motion JPEG does, and pushes each access unit to the queues of all
-// subscribers. `mutex` guards everything that subscribers see; the encoder belongs to the thread and is used without it.
+// subscribers. `mutex` guards everything that subscribers see; the encoder belongs to the thread and is used without
+// it.
 
 namespace framewire::service {
 namespace {
 
 // Maximum delay until a new picture is noticed.
 constexpr std::chrono::milliseconds between_looks{4};
-// A picture is encoded again if there is no new one for this long, so that players do not time out.
-constexpr std::chrono::seconds repeat_after{1};
+// A picture is encoded again if there is no new one for this long, so that players do not run out of pictures. Repeated
+// pictures cost about 50 bytes each. Low-latency HLS needs less than the duration of a part, 0.5 s.
+constexpr std::chrono::milliseconds repeat_after{400};
+constexpr auto repeat_ticks = repeat_after.count() * video_clock_hz / 1000;
 // A keyframe is made before the access units since the last one exceed this. They are kept for new subscribers.
 constexpr std::size_t group_limit_bytes = CameraVideo::queue_limit_bytes / 2;
 
@@ -198,7 +202,7 @@ struct CameraVideo::State {
     // Members of the encode thread:
     std::optional<PictureEncoder> encoder;
     std::shared_ptr<const VideoFormat> format;
-    std::uint64_t seen = 0;  // version encoded last
+    std::uint64_t seen = 0;   // version encoded last
     bool key_forced = false;  // a keyframe was requested from the encoder and has not been delivered yet
     double camera_rate = 0;
     std::int64_t last_pts = -1;
@@ -214,9 +218,8 @@ struct CameraVideo::State {
 void CameraVideo::State::add(Queue& queue, const Entry& entry) {
     if (queue.ended || (queue.waits_for_key && !entry.unit->key)) return;
     const auto limit = std::chrono::duration_cast<std::chrono::seconds>(queue_limit).count() * video_clock_hz;
-    const bool full = !queue.entries.empty() &&
-                      (queue.bytes + entry.unit->bytes.size() > queue_limit_bytes ||
-                       entry.unit->pts - queue.entries.front().unit->pts > limit);
+    const bool full = !queue.entries.empty() && (queue.bytes + entry.unit->bytes.size() > queue_limit_bytes ||
+                                                 entry.unit->pts - queue.entries.front().unit->pts > limit);
     if (full) {
         drop(queue, queue.entries.size());
         if (!entry.unit->key) {
@@ -259,11 +262,11 @@ void CameraVideo::State::withdraw_group() {
     for (const auto& queue : queues) queue->lost = true;
 }
 
-// Delivers an access unit, unless it or the keyframe before it was withdrawn.
+// Delivers an access unit, unless it was withdrawn or depends on a keyframe that was.
 void CameraVideo::State::push(const Entry& entry) {
     const auto oldest = camera->oldest_picture_version();
     const auto& unit = *entry.unit;
-    if (unit.picture_version < oldest || (!unit.key && !group.empty() && group.back().unit->picture_version < oldest))
+    if (unit.picture_version < oldest || (!unit.key && !group.empty() && group.front().unit->picture_version < oldest))
         withdraw_group();
     if (unit.picture_version < oldest || (!unit.key && group.empty())) return;
     if (unit.key) {
@@ -355,7 +358,7 @@ bool CameraVideo::State::is_due(Clock::time_point now) {
     return true;
 }
 
-// Encodes the newest picture if it is new, if a keyframe is wanted, or if the last one is a second old. Waits a little
+// Encodes the newest picture if it is new, if a keyframe is wanted, or if the last one is old. Waits a little
 // otherwise.
 void CameraVideo::State::step(const std::stop_token& stop) {
     const auto version = camera->picture_version(), oldest = camera->oldest_picture_version();
@@ -363,7 +366,7 @@ void CameraVideo::State::step(const std::stop_token& stop) {
     bool key = false;
     {
         const std::lock_guard lock(mutex);
-        if (!group.empty() && group.back().unit->picture_version < oldest) withdraw_group();
+        if (!group.empty() && group.front().unit->picture_version < oldest) withdraw_group();
         key = key_wanted && !key_forced && (group.empty() || now >= last_key + keyframe_pause);
     }
     // A picture older than `oldest` is about to be replaced.
@@ -399,6 +402,7 @@ void CameraVideo::State::encode(const LiveCamera::Picture& picture, bool key) {
             if (!format || !(*format == encoder->encoder().format()))
                 format = std::make_shared<const VideoFormat>(encoder->encoder().format());
         }
+        unit.duration = std::min(unit.duration, repeat_ticks);
         const std::lock_guard lock(mutex);
         push({std::make_shared<const AccessUnit>(std::move(unit)), format});
     });
@@ -453,6 +457,11 @@ VideoStatistics CameraVideo::statistics() const {
     VideoStatistics copy;
     state_->counters->change([&](const auto& all) { copy = all; });
     return copy;
+}
+
+std::string CameraVideo::failure() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->may_retry() ? std::string() : state_->failure;
 }
 
 const VideoVariant& CameraVideo::variant() const { return state_->variant; }
@@ -518,8 +527,8 @@ std::shared_ptr<CameraVideo> CameraVideos::variant(const VideoVariant& wanted) {
     const auto found = variants_.find(variant);
     if (auto video = found == variants_.end() ? nullptr : found->second.lock()) return video;
     if (variants_.size() >= most_variants)
-        fail(ErrorCode::config, "camera '{}' is already watched in {} sizes or rates, which is the most", camera_->name(),
-             most_variants);
+        fail(ErrorCode::config, "camera '{}' is already watched in {} sizes or rates, which is the most",
+             camera_->name(), most_variants);
     auto video = std::make_shared<CameraVideo>(camera_, settings_, variant, counters_);
     variants_.insert_or_assign(variant, video);
     return video;

@@ -37,6 +37,12 @@ struct VideoVariant {
 /// Returns "width=640&max-rate=15", or an empty text for the default.
 std::string to_string(const VideoVariant& variant);
 
+/// Standard video of a server.
+struct VideoOptions {
+    /// Settings of the encoders; empty: the server offers no video.
+    std::optional<LiveVideoSettings> encoder{};
+};
+
 /// Counters of a camera's video, over all encoders since the start.
 struct VideoStatistics {
     /// Subscribers now.
@@ -57,7 +63,7 @@ struct VideoStatistics {
 ///
 /// The pictures are those that viewers see: filtered, with privacy masks. Access units of pictures that a completed
 /// request withdrew (LiveCamera::oldest_picture_version()) are never delivered after the request; the next access unit
-/// is then a keyframe. If the camera delivers no new picture for a second, the last one is encoded again. Thread-safe.
+/// is then a keyframe. If the camera delivers no new picture for 0.4 s, the last one is encoded again. Thread-safe.
 class CameraVideo {
     struct State;
 
@@ -74,8 +80,9 @@ public:
     CameraVideo(const CameraVideo&) = delete;
     CameraVideo& operator=(const CameraVideo&) = delete;
 
-    /// One subscriber. Its queue is bounded: if it falls behind by more than queue_limit or queue_limit_bytes, the queue
-    /// is cleared and continues with the next keyframe. Destroying it unsubscribes. It may outlive the CameraVideo.
+    /// One subscriber. Its queue is bounded: if it falls behind by more than queue_limit or queue_limit_bytes, the
+    /// queue is cleared and continues with the next keyframe. Destroying it unsubscribes. It may outlive the
+    /// CameraVideo.
     class Subscription {
     public:
         /// Unsubscribes. The `wake` function is not called afterwards; do not destroy the object in that function.
@@ -129,6 +136,9 @@ public:
     void request_keyframe();
     /// Returns the counters.
     VideoStatistics statistics() const;
+    /// Returns why new subscriptions end at once: the error message of an encoder that failed less than retry_pause
+    /// ago. Otherwise empty.
+    std::string failure() const;
     /// Returns the variant.
     const VideoVariant& variant() const;
     /// Returns the camera.

@@ -1,6 +1,6 @@
+#include "framewire/service/video/camera_video.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
-#include "framewire/service/video/camera_video.hpp"
 #include "framewire/service/web/site_testing.hpp"
 
 #include <gtest/gtest.h>
@@ -127,7 +127,8 @@ TEST(CameraVideo, EncodesOnceForAllSubscribers) {
         const auto units = take(*all[i], 1);
         ASSERT_FALSE(units.empty());
         // A subscriber that came later may have been given a keyframe of its own.
-        EXPECT_TRUE(std::ranges::equal(units, Units(first.end() - static_cast<std::ptrdiff_t>(units.size()), first.end())));
+        EXPECT_TRUE(
+            std::ranges::equal(units, Units(first.end() - static_cast<std::ptrdiff_t>(units.size()), first.end())));
     }
     const auto statistics = video.statistics();
     EXPECT_EQ(statistics.subscribers, 20);
@@ -159,7 +160,8 @@ TEST(CameraVideo, RepeatsAPictureThatDoesNotChange) {
     const auto units = take(*subscription, 2);
     ASSERT_EQ(units.size(), 2);
     EXPECT_FALSE(units[1]->key);
-    EXPECT_GE(units[1]->pts - units[0]->pts, video_clock_hz * 9 / 10);
+    EXPECT_GE(units[1]->pts - units[0]->pts, video_clock_hz * 2 / 5);
+    EXPECT_LT(units[1]->bytes.size(), 100);
 }
 
 // Access units of withdrawn pictures are neither delivered from queues nor to new subscribers, and the stream continues
@@ -235,25 +237,33 @@ TEST(CameraVideo, SlowSubscriberContinuesWithAKeyframe) {
     EXPECT_LE(queued, CameraVideo::queue_limit_bytes);
 }
 
+// The camera's picture does not change, so most access units are repetitions.
 TEST(CameraVideo, MakesKeyframesOnRequest) {
     const auto camera = std::make_shared<FakeCamera>("door", small);
     camera->show(1);
     CameraVideo video(camera, {});
     const auto subscription = video.subscribe(nothing);
-    ASSERT_TRUE(subscription->format());
-    std::vector<std::int64_t> times;
-    for (const auto& unit : take(*subscription, 1)) times.push_back(unit->pts);
+    std::vector<std::int64_t> keys;
+    const auto next_key = [&] {
+        return within_ten_seconds([&] {
+            bool found = false;
+            for (const auto& unit : subscription->take().units)
+                if (unit->key) found = true, keys.push_back(unit->pts);
+            return found;
+        });
+    };
+    ASSERT_TRUE(next_key());
     for (int i = 0; i < 3; ++i) {
         video.request_keyframe();
-        for (const auto& unit : take(*subscription, 1)) {
-            EXPECT_TRUE(unit->key);
-            times.push_back(unit->pts);
-        }
+        ASSERT_TRUE(next_key());
     }
-    ASSERT_EQ(times.size(), 4);
+    ASSERT_EQ(keys.size(), 4);
     // The pause counts from the delivery of the last keyframe, and times are those of the pictures.
     const auto pause = CameraVideo::keyframe_pause.count() * video_clock_hz / 1000;
-    for (std::size_t i = 1; i < times.size(); ++i) EXPECT_GT(times[i] - times[i - 1], pause * 9 / 10);
+    for (std::size_t i = 1; i < keys.size(); ++i) {
+        EXPECT_GT(keys[i] - keys[i - 1], pause * 9 / 10);
+        EXPECT_LT(keys[i] - keys[i - 1], 2 * pause);
+    }
 }
 
 TEST(CameraVideo, NewSizeIsANewFormat) {

@@ -96,6 +96,20 @@ ShownJson viewers_json(const net::StreamMetrics& viewers) {
             {"step_bytes", viewers.delta_frame_bytes}};
 }
 
+// Returns the counters of a camera's H.264 video.
+ShownJson video_json(const VideoFigures& figures) {
+    const auto& video = figures.video;
+    return {{"encoder", text_or_null(video.encoder)},
+            {"encoders", video.encoders},
+            {"subscribers", video.subscribers},
+            {"mp4_clients", figures.mp4_clients},
+            {"frames", video.frames},
+            {"keyframes", video.keyframes},
+            {"bytes", video.bytes},
+            {"skipped", video.skipped},
+            {"failure", text_or_null(video.failure)}};
+}
+
 // Returns the durations of a stage in milliseconds.
 ShownJson times_json(const TimeSummary& times) {
     return {{"mean", times.mean_ms},
@@ -155,13 +169,15 @@ std::string cameras_json(const LiveCameras& cameras, const std::string& base_pat
     return json_text(ShownJson{{"cameras", std::move(all)}});
 }
 
-std::string stats_json(const LiveCameras& cameras, const net::ServerMetrics& viewers) {
+std::string stats_json(const LiveCameras& cameras, const net::ServerMetrics& viewers, const VideosFigures& videos) {
     ShownJson json{{"viewers", viewers_json(viewers)}, {"cameras", ShownJson::object()}};
     json["viewers"]["refused"] = viewers.refused;
     json["viewers"]["pinned_bytes"] = viewers.pinned_bytes;
     for (const auto& camera : cameras) {
         auto one = figures_json(camera->figures());
         one["viewers"] = viewers_json(camera->viewers());
+        const auto video = videos.find(camera->name());
+        one["video"] = video == videos.end() ? ShownJson(nullptr) : video_json(video->second);
         json["cameras"][camera->name()] = std::move(one);
     }
     return json_text(json);

@@ -1,10 +1,13 @@
 #pragma once
 
 #include "framewire/service/live_camera.hpp"
+#include "framewire/service/video/camera_video.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,8 +25,17 @@ std::string to_json(const LiveCameraState& state, const std::string& base_path);
 /// Returns the states of all cameras: {"cameras":[...]}.
 std::string cameras_json(const LiveCameras& cameras, const std::string& base_path);
 
+/// Counters of a camera's H.264 video.
+struct VideoFigures {
+    VideoStatistics video{};
+    /// Clients that receive fragmented MP4.
+    int mp4_clients = 0;
+};
+/// Counters of the cameras' video by camera; empty if the server offers none.
+using VideosFigures = std::map<std::string, VideoFigures, std::less<>>;
+
 /// Returns the statistics since the start, in total and per camera: {"viewers":{...},"cameras":{NAME:{...}}}.
-std::string stats_json(const LiveCameras& cameras, const net::ServerMetrics& viewers);
+std::string stats_json(const LiveCameras& cameras, const net::ServerMetrics& viewers, const VideosFigures& videos = {});
 
 // Parsers for the bodies of control requests. Bodies are untrusted: for any other body, each function throws
 // Error{usage} that says what is allowed.

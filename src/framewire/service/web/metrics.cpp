@@ -125,9 +125,35 @@ void add_viewers(MetricLines& lines, const std::vector<CameraStatistics>& camera
     }
 }
 
+// Adds the metrics of the cameras' H.264 video; nothing if the server offers none.
+void add_videos(MetricLines& lines, const VideosFigures& videos) {
+    if (videos.empty()) return;
+    const auto each_video = [&](std::string_view name, std::string_view type, std::string_view help,
+                                const auto& value) {
+        lines.begin(name, type, help);
+        for (const auto& [camera, figures] : videos) lines.line(fmt::format("camera=\"{}\"", camera), value(figures));
+    };
+    each_video("video_encoders", "gauge", "H.264 encoders that run.",
+               [](const auto& figures) { return figures.video.encoders; });
+    each_video("video_subscribers", "gauge", "Consumers of the H.264 encoders.",
+               [](const auto& figures) { return figures.video.subscribers; });
+    each_video("video_mp4_clients", "gauge", "Clients that receive fragmented MP4 over HTTP.",
+               [](const auto& figures) { return figures.mp4_clients; });
+    each_video("video_frames_total", "counter", "Pictures encoded as H.264.",
+               [](const auto& figures) { return figures.video.frames; });
+    each_video("video_keyframes_total", "counter", "Pictures encoded as H.264 keyframes.",
+               [](const auto& figures) { return figures.video.keyframes; });
+    each_video("video_encoded_bytes_total", "counter", "Bytes of encoded H.264.",
+               [](const auto& figures) { return figures.video.bytes; });
+    each_video("video_frames_skipped_total", "counter", "H.264 pictures that slow consumers skipped.",
+               [](const auto& figures) { return figures.video.skipped; });
+    each_video("video_failed", "gauge", "1 while the H.264 encoder that was opened last has failed, otherwise 0.",
+               [](const auto& figures) { return figures.video.failure.empty() ? 0 : 1; });
+}
+
 }  // namespace
 
-std::string metrics_text(const LiveCameras& cameras, const net::ServerMetrics& viewers) {
+std::string metrics_text(const LiveCameras& cameras, const net::ServerMetrics& viewers, const VideosFigures& videos) {
     std::vector<CameraStatistics> all;
     for (const auto& camera : cameras)
         all.push_back({camera->name(), camera->state(), camera->figures(), camera->viewers()});
@@ -137,6 +163,7 @@ std::string metrics_text(const LiveCameras& cameras, const net::ServerMetrics& v
     add_stages(lines, all);
     add_stream(lines, all);
     add_viewers(lines, all);
+    add_videos(lines, videos);
     lines.begin("connections_refused_total", "counter", "Connections refused.");
     lines.line("", viewers.refused);
     lines.begin("pinned_bytes", "gauge", "Memory held by responses that are being sent, in bytes.");

@@ -8,6 +8,7 @@
 namespace framewire::service::web {
 
 /// Returns the statistics in Prometheus's text format, version 0.0.4.
-std::string metrics_text(const LiveCameras& cameras, const net::ServerMetrics& viewers);
+std::string metrics_text(const LiveCameras& cameras, const net::ServerMetrics& viewers,
+                         const VideosFigures& videos = {});
 
 }  // namespace framewire::service::web

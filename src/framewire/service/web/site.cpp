@@ -6,6 +6,7 @@
 #include "framewire/media/image_formats.hpp"
 #include "framewire/plan/chain.hpp"
 #include "framewire/service/events.hpp"
+#include "framewire/service/video/http_video.hpp"
 #include "framewire/service/web/embedded_files.hpp"
 #include "framewire/service/web/json.hpp"
 #include "framewire/service/web/metrics.hpp"
@@ -216,6 +217,8 @@ void add_picture_routes(net::http::Site& site, const std::shared_ptr<ShownCamera
 ShownCameras::ShownCameras(const SiteParts& parts) : parts_(parts) {
     if (parts.cameras.empty()) fail(ErrorCode::usage, "there are no cameras to show");
     for (const auto& camera : parts.cameras) all_.push_back(std::make_unique<ShownCamera>(camera));
+    for (std::size_t i = 0; i < parts.videos.size(); ++i)
+        all_.at(i)->video = std::make_shared<HttpVideos>(parts.videos[i]);
 }
 
 ShownCamera& ShownCameras::of(const net::http::Request& request) const {
@@ -239,7 +242,38 @@ std::shared_ptr<const net::http::Site> make_site(const SiteParts& parts) {
     add_event_routes(*site, *parts.events);
     add_control_routes(*site, cameras);
     add_picture_routes(*site, cameras);
+    add_video_routes(*site, cameras);
     return site;
+}
+
+namespace {
+
+using net::http::Request;
+using net::http::Response;
+
+// Adds the fields that players in browsers need: a tab that shows the video must be allowed to load it.
+Response with_video_fields(Response response) {
+    response.headers.emplace_back("Content-Security-Policy",
+                                  "default-src 'none'; media-src 'self'; frame-ancestors 'none'");
+    return response;
+}
+
+}  // namespace
+
+void add_video_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras) {
+    const auto add = [&](const char* pattern, Response (*answer)(HttpVideo&, const Request&)) {
+        site.add({.pattern = pattern,
+                  .access = net::http::Access::viewers,
+                  .handler = [cameras, answer](const Request& request) {
+                      const auto& shown = cameras->of(request);
+                      if (!shown.video) fail(ErrorCode::no_input, "this server offers no H.264 video (serve --video)");
+                      return with_video_fields(answer(*shown.video->of(request.query), request));
+                  }});
+    };
+    add("/{camera}/stream.mp4", [](HttpVideo& video, const Request&) { return video.mp4(); });
+    add("/{camera}/index.m3u8", [](HttpVideo& video, const Request& request) { return video.playlist(request.query); });
+    add("/{camera}/hls/{file}",
+        [](HttpVideo& video, const Request& request) { return video.file(request.parameters.at("file")); });
 }
 
 namespace {
@@ -270,6 +304,15 @@ Response readiness(const ShownCameras& cameras, bool let_in) {
     return plain(let_in ? fmt::format("waiting for the first frame of {}\n", fmt::join(waiting, ", "))
                         : "waiting for the first frame of each camera\n",
                  unavailable);
+}
+
+// Returns the counters of all cameras' video by camera; empty if the server offers none.
+VideosFigures video_figures(const ShownCameras& cameras) {
+    VideosFigures figures;
+    for (const auto& shown : cameras.all())
+        if (shown->video)
+            figures.emplace(shown->camera->name(), VideoFigures{shown->video->statistics(), shown->video->clients()});
+    return figures;
 }
 
 // Describes the server. Without access, the response only says that a token is needed.
@@ -305,10 +348,12 @@ void add_state_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>
     });
     add("/api/filters", Access::viewers, [](const Request&) { return json_response(filters_json()); });
     add("/api/stats", Access::viewers, [cameras](const Request&) {
-        return json_response(stats_json(cameras->parts().cameras, cameras->parts().viewers()));
+        const auto& parts = cameras->parts();
+        return json_response(stats_json(parts.cameras, parts.viewers(), video_figures(*cameras)));
     });
     add("/metrics", Access::viewers, [cameras](const Request&) {
-        return text_response(metrics_text(cameras->parts().cameras, cameras->parts().viewers()),
+        const auto& parts = cameras->parts();
+        return text_response(metrics_text(parts.cameras, parts.viewers(), video_figures(*cameras)),
                              "text/plain; version=0.0.4; charset=utf-8");
     });
 }

@@ -86,8 +86,10 @@ private:
 }  // namespace framewire::service::web
 
 namespace framewire::service {
+class CameraVideos;
 class EventFeeds;
-}
+class HttpVideos;
+}  // namespace framewire::service
 
 namespace framewire::service::web {
 
@@ -95,6 +97,8 @@ namespace framewire::service::web {
 struct SiteParts {
     /// Cameras; routes without a camera's name show the first one.
     std::vector<std::shared_ptr<LiveCamera>> cameras{};
+    /// H.264 video of the cameras, in the same order; empty if the server offers none.
+    std::vector<std::shared_ptr<CameraVideos>> videos{};
     /// Returns the traffic to viewers of all cameras; called from any thread.
     std::function<net::ServerMetrics()> viewers{};
     /// Event feeds. Must be set, and must outlive the site.
@@ -124,6 +128,8 @@ struct ShownCamera {
     CameraPictures pictures{camera};
     /// Its picture as Motion JPEG.
     Mjpeg mjpeg{*camera, pictures};
+    /// Its video as fragmented MP4 and HLS; null if the server offers none.
+    std::shared_ptr<HttpVideos> video{};
 };
 
 /// The cameras of a site, shared by its route handlers. Does not change after construction.
@@ -137,6 +143,8 @@ public:
     /// Returns the camera that the request's path names, or the first one if the path has no name. Throws
     /// Error{no_input} if there is no such camera.
     ShownCamera& of(const net::http::Request& request) const;
+    /// Returns all cameras in their order.
+    const std::vector<std::unique_ptr<ShownCamera>>& all() const { return all_; }
 
 private:
     SiteParts parts_;
@@ -152,6 +160,8 @@ void add_state_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>
 void add_event_routes(net::http::Site& site, const EventFeeds& events);
 /// Adds the routes for a camera's control requests.
 void add_control_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras);
+/// Adds the routes for video: fragmented MP4 and HLS. Without video, they are refused with a hint.
+void add_video_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras);
 /// Adds the routes for pictures: files and Motion JPEG, also at the addresses that mjpg-streamer uses.
 void add_picture_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras);
 
