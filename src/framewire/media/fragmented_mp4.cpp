@@ -64,7 +64,8 @@ public:
     StringIo() {
         constexpr int buffer_bytes = 1 << 16;
         auto* buffer = static_cast<unsigned char*>(av_malloc(buffer_bytes));
-        context_ = buffer ? avio_alloc_context(buffer, buffer_bytes, 1, this, nullptr, &StringIo::write, nullptr) : nullptr;
+        context_ =
+            buffer ? avio_alloc_context(buffer, buffer_bytes, 1, this, nullptr, &StringIo::write, nullptr) : nullptr;
         if (!context_) {
             av_free(buffer);
             fail(ErrorCode::config, "not enough memory to write MP4");

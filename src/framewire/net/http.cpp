@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <deque>
 #include <iterator>
-#include <limits>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -33,13 +32,6 @@ Response error_response(int status, std::string_view text) {
 // briefly; `reported_mutex` serialises the calls of the on_wanted() callback and is held while that callback runs.
 
 namespace framewire::net::http {
-namespace {
-
-// Version of the part of set_first(), which is never withdrawn.
-constexpr auto unversioned = std::numeric_limits<std::uint64_t>::max();
-
-}  // namespace
-
 // Parts that one client has not taken yet. Guarded by the feed's mutex.
 struct FeedClient::Queue {
     struct Entry {
@@ -66,7 +58,7 @@ void FeedClient::Queue::withdraw(std::uint64_t oldest) {
     const auto next = std::find_if(last.base(), parts.end(), [](const Entry& one) { return one.tags.entry; });
     waits_for_entry = next == parts.end();
     // the part of set_first() stays
-    const auto first = parts.front().tags.version == unversioned ? std::next(parts.begin()) : parts.begin();
+    const auto first = parts.front().tags.version == always_allowed ? std::next(parts.begin()) : parts.begin();
     for (auto one = first; one != next; ++one) bytes -= one->part->size();
     parts.erase(first, next);
 }
@@ -81,7 +73,7 @@ struct Feed::State {
         queue.waits_for_entry = false;
         // set_first() may be called after the client has connected, but before the first entry.
         if (options.starts_at_entry && first && !std::exchange(queue.has_first, true))
-            add(queue, first, {.version = unversioned});
+            add(queue, first, {.version = always_allowed});
         if (options.newest_only) queue.parts.clear(), queue.bytes = 0;
         const bool fits = options.newest_only || queue.bytes + part->size() <= options.queued_limit_bytes;
         if (queue.too_slow || !fits) {
@@ -194,7 +186,7 @@ FeedClient::FeedClient(std::shared_ptr<Feed> feed, std::function<void()> wake)
         const std::lock_guard lock(state.mutex);
         state.clients.push_back(queue_);
         queue_->has_first = state.first != nullptr;
-        if (state.first) state.add(*queue_, state.first, {.version = unversioned});
+        if (state.first) state.add(*queue_, state.first, {.version = always_allowed});
         for (const auto& [part, tags] : state.since_entry) state.add(*queue_, part, tags);
         queue_->waits_for_entry = state.options.starts_at_entry && state.since_entry.empty();
         if (!queue_->parts.empty() || queue_->too_slow || state.ended) queue_->wake();

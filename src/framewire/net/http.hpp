@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -76,6 +77,9 @@ struct FeedOptions {
     std::function<std::function<std::shared_ptr<const std::string>(std::shared_ptr<const std::string> part)>()>
         for_client{};
 };
+
+/// Version of parts that may always be sent.
+inline constexpr std::uint64_t always_allowed = std::numeric_limits<std::uint64_t>::max();
 
 /// Properties of a feed's part.
 struct PartTags {

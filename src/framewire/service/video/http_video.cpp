@@ -38,7 +38,8 @@ std::int64_t ticks(std::chrono::milliseconds time) { return time.count() * video
 // Returns a time as in RFC 3339, in UTC with milliseconds.
 std::string date_text(std::chrono::system_clock::time_point time) {
     const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
-    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(since / 1000)), since % 1000);
+    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(since / 1000)),
+                       since % 1000);
 }
 
 }  // namespace
@@ -79,9 +80,8 @@ void HlsWindow::add(const Mp4Fragment& fragment, bool key, std::uint64_t version
 // Completes the part that grows.
 void HlsWindow::close_part() {
     if (part_.empty()) return;
-    segments_.back().parts.push_back(
-        {std::make_shared<const std::string>(std::exchange(part_, {})), std::exchange(part_duration_, 0),
-         part_independent_});
+    segments_.back().parts.push_back({std::make_shared<const std::string>(std::exchange(part_, {})),
+                                      std::exchange(part_duration_, 0), part_independent_});
 }
 
 void HlsWindow::cut() {
@@ -108,6 +108,8 @@ void HlsWindow::withdraw(std::uint64_t oldest) {
     if (last == segments_.rend()) return;
     if (last == segments_.rbegin()) part_.clear(), part_duration_ = 0;
     segments_.erase(segments_.begin(), last.base());
+    // Players without low latency wait for the next segment, so it is short.
+    if (segments_.empty()) closed_segments_ = 0;
 }
 
 bool HlsWindow::wants_key() const {
@@ -121,9 +123,7 @@ bool HlsWindow::has_segment() const {
     return std::ranges::any_of(segments_, [](const auto& segment) { return segment.complete; });
 }
 
-std::uint64_t HlsWindow::number() const {
-    return starts_segment() ? next_number_ : segments_.back().number;
-}
+std::uint64_t HlsWindow::number() const { return starts_segment() ? next_number_ : segments_.back().number; }
 
 std::size_t HlsWindow::parts() const { return starts_segment() ? 0 : segments_.back().parts.size(); }
 
@@ -242,9 +242,8 @@ std::optional<std::uint64_t> number_of(const std::map<std::string, std::string, 
 
 // Number of the first segment: seconds since 1970, so that numbers also grow when the server restarts.
 std::uint64_t first_segment_number() {
-    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(
-                                          std::chrono::system_clock::now().time_since_epoch())
-                                          .count());
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count());
 }
 
 // Reasons for the thread to run.
@@ -273,7 +272,7 @@ struct HttpVideo::State {
         std::shared_ptr<Feed> feed{};
         std::uint64_t number = 0;
         std::optional<std::uint64_t> part{};
-        std::string file{};       // name of the part; empty: the playlist
+        std::string file{};        // name of the part; empty: the playlist
         bool any_segment = false;  // waits until there is a segment instead
         Clock::time_point until{};
     };
@@ -383,8 +382,7 @@ void HttpVideo::State::run(const std::stop_token& stop) {
 
 // Runs while there are clients.
 void HttpVideo::State::serve(const std::stop_token& stop) {
-    const auto subscription =
-        video->subscribe([signals = signals] { signals->set(&Signals::has_units, true); });
+    const auto subscription = video->subscribe([signals = signals] { signals->set(&Signals::has_units, true); });
     for (;;) {
         {
             std::unique_lock lock(signals->mutex);
@@ -469,7 +467,7 @@ void HttpVideo::State::answer_waiting() {
         if (!ready && now < one.until) return false;
         if (one.file.empty() && window.has_segment()) {
             if (!playlist) playlist = std::make_shared<const std::string>(window.playlist());
-            one.feed->end_with(playlist);
+            one.feed->end_with(playlist, {.version = net::http::always_allowed});
         } else if (const auto file = window.file(one.file); ready && file) {
             one.feed->end_with(file, {.version = window.version_of(one.number)});
         } else {
@@ -535,7 +533,8 @@ Response HttpVideo::playlist(const std::map<std::string, std::string, std::less<
     state.touch();
     state.window.withdraw(state.video->camera().oldest_picture_version());
     if (number && state.hls_runs && *number > state.window.number() + 1)
-        fail(ErrorCode::usage, "_HLS_msn {} is too far ahead; the newest segment is {}", *number, state.window.number());
+        fail(ErrorCode::usage, "_HLS_msn {} is too far ahead; the newest segment is {}", *number,
+             state.window.number());
     State::Waiting one{.number = number.value_or(0), .part = part, .any_segment = !number || !state.hls_runs};
     if (state.hls_runs && state.is_ready(one))
         return file_response(playlist_type, std::make_shared<const std::string>(state.window.playlist()));
@@ -553,8 +552,7 @@ Response HttpVideo::file(std::string_view name) {
     if (auto file = state.hls_runs ? state.window.file(name) : nullptr) return file_response(mp4_type, std::move(file));
     const auto part = HlsWindow::part_named(name);
     const bool is_next = part && state.hls_runs && part->first == state.window.number() &&
-                         !state.window.has(part->first, part->second) &&
-                         part->second <= state.window.parts();
+                         !state.window.has(part->first, part->second) && part->second <= state.window.parts();
     if (!is_next || state.waiting.size() >= state.limits.waiting)
         fail(ErrorCode::no_input, "there is no file {}, or no longer", in_quotes(name));
     return state.wait({.number = part->first, .part = part->second, .file = std::string(name)}, mp4_type);
@@ -586,7 +584,8 @@ std::shared_ptr<HttpVideo> HttpVideos::of(const std::map<std::string, std::strin
     {
         const std::lock_guard lock(mutex_);
         for (auto at = all_.begin(); at != all_.end();)
-            if (const auto one = at++; one->first != wanted && one->second->is_idle()) dropped.insert(all_.extract(one));
+            if (const auto one = at++; one->first != wanted && one->second->is_idle())
+                dropped.insert(all_.extract(one));
     }
     dropped.clear();
     const auto video = videos_->variant(wanted);

@@ -125,9 +125,9 @@ public:
 
     /// Responds with the stream as fragmented MP4. The client starts with the header and a keyframe.
     net::http::Response mp4();
-    /// Responds with the HLS playlist. Starts the encoder if it does not run, and then responds once there is a segment.
-    /// `query` may contain _HLS_msn and _HLS_part, the segment and part to wait for. Throws Error{usage} if they are
-    /// invalid or too far ahead.
+    /// Responds with the HLS playlist. Starts the encoder if it does not run, and then responds once there is a
+    /// segment. `query` may contain _HLS_msn and _HLS_part, the segment and part to wait for. Throws Error{usage} if
+    /// they are invalid or too far ahead.
     net::http::Response playlist(const std::map<std::string, std::string, std::less<>>& query);
     /// Responds with a file that the playlist names, and waits for the next part. Throws Error{no_input} if there is no
     /// such file.

@@ -250,7 +250,8 @@ TEST(HttpVideo, PlaylistWaitsForAPart) {
     const auto before = body_of(served.http.playlist({}));
     const auto hint = files_of(before).back();
     const auto [number, part] = HlsWindow::part_named(hint).value();
-    const auto waiting = served.http.playlist({{"_HLS_msn", std::to_string(number)}, {"_HLS_part", std::to_string(part)}});
+    const auto waiting =
+        served.http.playlist({{"_HLS_msn", std::to_string(number)}, {"_HLS_part", std::to_string(part)}});
     const auto file = served.http.file(hint);
     const auto after = body_of(waiting);
     EXPECT_NE(after.find("#EXT-X-PART:DURATION="), std::string::npos);
@@ -289,6 +290,7 @@ TEST(HttpVideo, HlsShowsNothingFromBeforeAMask) {
     const auto playlist = served.http.playlist({});
     for (const auto& file : before) EXPECT_THROW(served.http.file(file), Error) << file;
     const auto named = files_of(body_of(playlist));
+    EXPECT_GE(named.size(), 3) << "the playlist has a new segment";
     for (const auto& file : before) EXPECT_TRUE(std::ranges::find(named, file) == named.end()) << file;
 }
 
@@ -364,7 +366,8 @@ TEST(HlsWindow, MakesPartsAndSegments) {
     EXPECT_EQ(*window.file("10.0.mp4"), std::string(12, 'f'));
     EXPECT_EQ(*window.file("10.1.mp4"), std::string(8, 'f'));
     EXPECT_EQ(*window.file("init-1.mp4"), "h");
-    for (const auto* name : {"11.mp4", "11.0.mp4", "10.2.mp4", "9.mp4", "init-2.mp4", ""}) EXPECT_FALSE(window.file(name));
+    for (const auto* name : {"11.mp4", "11.0.mp4", "10.2.mp4", "9.mp4", "init-2.mp4", ""})
+        EXPECT_FALSE(window.file(name));
     auto playlist = window.playlist();
     for (std::size_t at; (at = playlist.find("#EXT-X-PROGRAM-DATE-TIME")) != std::string::npos;)
         playlist.erase(at, playlist.find('\n', at) + 1 - at);
@@ -399,8 +402,8 @@ TEST(HlsWindow, KnowsWhatIsThere) {
 }
 
 TEST(HlsWindow, IsBounded) {
-    HlsWindow window({.segment = 40ms, .first_segment = 40ms, .part = 40ms, .listed = 3, .kept = 5, .kept_bytes = 100}, "",
-                     1);
+    HlsWindow window({.segment = 40ms, .first_segment = 40ms, .part = 40ms, .listed = 3, .kept = 5, .kept_bytes = 100},
+                     "", 1);
     window.begin("h");
     for (int i = 0; i < 100; ++i) window.add(fragment(40, std::string(10, 'x')), true, 1);
     EXPECT_FALSE(window.file("95.mp4"));
