@@ -48,9 +48,10 @@ public:
     Json video() const { return Json::parse(get("/api/stats"))["cameras"]["door"]["video"]; }
     // Covers the whole picture with a privacy mask.
     void mask() const {
-        const auto zones = fmt::format(
-            R"({{"zones":[{{"kind":"privacy","x":0,"y":0,"width":{},"height":{}}}]}})", width, height);
-        const auto answer = get("/api/cameras/door/zones", "-X PUT -H 'Content-Type: application/json' -d '" + zones + "'");
+        const auto zones =
+            fmt::format(R"({{"zones":[{{"kind":"privacy","x":0,"y":0,"width":{},"height":{}}}]}})", width, height);
+        const auto answer =
+            get("/api/cameras/door/zones", "-X PUT -H 'Content-Type: application/json' -d '" + zones + "'");
         EXPECT_EQ(Json::parse(answer)["zones"].size(), 1) << answer;
     }
 
@@ -108,9 +109,10 @@ struct Frames {
 Frames frames_of(const std::string& input, int count, int frame_width = width, int frame_height = height) {
     const TemporaryFolder folder;
     const auto raw = folder / "frames.bgr";
-    const auto said = printed_by(fmt::format("ffmpeg -nostdin -v error -i '{}' -frames:v {} -fps_mode passthrough "
-                                             "-pix_fmt bgr24 -f rawvideo {}",
-                                             input, count, raw));
+    const auto said =
+        printed_by(fmt::format("ffmpeg -nostdin -v error -i '{}' -frames:v {} -fps_mode passthrough "
+                               "-pix_fmt bgr24 -f rawvideo {}",
+                               input, count, raw));
     Frames frames{frame_width, frame_height, contents(raw)};
     EXPECT_GE(frames.count(), 1) << said;
     return frames;
@@ -158,9 +160,8 @@ TEST(Video, TwentyClientsCostOneEncode) {
     {
         std::vector<std::unique_ptr<Program>> clients;
         for (int i = 0; i < 20; ++i)
-            clients.push_back(std::make_unique<Program>(
-                std::vector<std::string>{"curl", "-sN", "-o", folder / fmt::format("{}.mp4", i),
-                                         server.url() + "/door/stream.mp4"}));
+            clients.push_back(std::make_unique<Program>(std::vector<std::string>{
+                "curl", "-sN", "-o", folder / fmt::format("{}.mp4", i), server.url() + "/door/stream.mp4"}));
         EXPECT_TRUE(becomes_true([&] { return server.video()["mp4_clients"] == 20; })) << server.video();
         const auto before = server.video()["frames"].get<int>();
         EXPECT_TRUE(becomes_true([&] { return server.video()["frames"] >= before + 60; }));
@@ -208,7 +209,8 @@ TEST(Video, NeedsTheTokenAndTheRightHost) {
     const auto playlist = server.get("/door/index.m3u8", token);
     EXPECT_TRUE(playlist.starts_with("#EXTM3U")) << playlist;
     EXPECT_EQ(playlist.find("staple"), std::string::npos);
-    const auto segment = "/door/" + playlist.substr(playlist.find("hls/1"), playlist.find(".0.mp4") + 6 - playlist.find("hls/1"));
+    const auto segment =
+        "/door/" + playlist.substr(playlist.find("hls/1"), playlist.find(".0.mp4") + 6 - playlist.find("hls/1"));
     EXPECT_EQ(server.status(segment, token), "200") << segment;
     for (const auto& path : {std::string("/door/stream.mp4"), std::string("/door/index.m3u8"), segment,
                              std::string("/door/hls/init-1.mp4")}) {
@@ -259,7 +261,8 @@ TEST(Video, IsAKeyOfTheConfiguration) {
         std::ofstream(file) << "video: " << video << "\ncameras:\n  door:\n    source: synth\n";
         return run_framewire({"check", file});
     };
-    for (const auto* right : {"true", "false", "codec=libx264:bitrate=2M:gop=30"}) EXPECT_EQ(check(right).code, 0) << right;
+    for (const auto* right : {"true", "false", "codec=libx264:bitrate=2M:gop=30"})
+        EXPECT_EQ(check(right).code, 0) << right;
     const auto wrong = check("codec=mpeg4");
     EXPECT_EQ(wrong.code, 78);
     EXPECT_NE(wrong.out.find(":1:"), std::string::npos) << wrong.out;
