@@ -19,7 +19,7 @@ import time
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 PAGES = ["README.md", "docs/tutorial.md", "docs/recipes.md", "docs/cameras.md", "docs/live.md", "docs/privacy.md", "docs/safety.md",
-         "docs/web.md", "docs/page.md", "docs/viewer.md", "docs/events.md", "docs/sources.md", "docs/outputs.md", "docs/recordings.md",
+         "docs/web.md", "docs/video.md", "docs/page.md", "docs/viewer.md", "docs/events.md", "docs/sources.md", "docs/outputs.md", "docs/recordings.md",
          "docs/bandwidth.md", "docs/many-files.md", "docs/detect/README.md", "docs/hog/README.md", "docs/with/ffmpeg.md",
          "docs/with/home-assistant.md", "docs/with/obs.md", "docs/with/vlc.md"]
 LIMIT_S = 5

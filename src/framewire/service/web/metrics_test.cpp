@@ -27,7 +27,9 @@ std::string some_metrics() {
     camera->figures_reported() = statistics.snapshot();
     net::ServerMetrics viewers;
     viewers.refused = 9;
-    return metrics_text({camera, std::make_shared<FakeCamera>("yard")}, viewers);
+    VideoFigures video{.video = {.subscribers = 2, .encoders = 1, .frames = 40, .bytes = 5000}, .mp4_clients = 3};
+    video.video.failure = "no device";
+    return metrics_text({camera, std::make_shared<FakeCamera>("yard")}, viewers, {{"door", video}});
 }
 
 TEST(MetricsText, ContainsTheStatistics) {
@@ -53,6 +55,12 @@ TEST(MetricsText, ContainsTheStatistics) {
              "framewire_decoded_on_gpu{camera=\"door\"} 1\n",
              "framewire_decoded_on_gpu{camera=\"yard\"} 0\n",
              "framewire_connections_refused_total 9\n",
+             "framewire_video_encoders{camera=\"door\"} 1\n",
+             "framewire_video_subscribers{camera=\"door\"} 2\n",
+             "framewire_video_mp4_clients{camera=\"door\"} 3\n",
+             "framewire_video_frames_total{camera=\"door\"} 40\n",
+             "framewire_video_encoded_bytes_total{camera=\"door\"} 5000\n",
+             "framewire_video_failed{camera=\"door\"} 1\n",
          })
         EXPECT_NE(text.find(line), std::string::npos) << line << text;
     EXPECT_NE(text.find("framewire_stage_seconds_sum{camera=\"door\",stage=\"process\"} 0.076"), std::string::npos);

@@ -322,7 +322,8 @@ Response server(const SiteParts& parts, bool let_in) {
                                                           {"version", FRAMEWIRE_VERSION},
                                                           {"token", parts.has_token},
                                                           {"tls", parts.has_tls},
-                                                          {"recordings", parts.takes_recordings}}));
+                                                          {"recordings", parts.takes_recordings},
+                                                          {"video", !parts.videos.empty()}}));
 }
 
 }  // namespace

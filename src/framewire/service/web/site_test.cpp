@@ -1,6 +1,7 @@
 #include "framewire/service/web/site.hpp"
 #include "framewire/net/http.hpp"
 #include "framewire/service/events.hpp"
+#include "framewire/service/video/camera_video.hpp"
 #include "framewire/service/web/embedded_files.hpp"
 #include "framewire/service/web/site_testing.hpp"
 #include "kit/eventually.hpp"
@@ -133,10 +134,10 @@ TEST(Site, UsesRelativeAddressesInItsFiles) {
 TEST(Site, RevealsLittleWithoutAToken) {
     const Served served;
     EXPECT_EQ(*served.ask(Method::get, "/api/server", "", false).body, R"({"token":true})");
-    EXPECT_EQ(
-        served.json("/api/server"),
-        Json::parse(fmt::format(R"({{"name":"framewire","version":"{}","token":true,"tls":false,"recordings":true}})",
-                                served.json("/api/server")["version"].get<std::string>())));
+    EXPECT_EQ(served.json("/api/server"),
+              Json::parse(fmt::format(
+                  R"({{"name":"framewire","version":"{}","token":true,"tls":false,"recordings":true,"video":false}})",
+                  served.json("/api/server")["version"].get<std::string>())));
     EXPECT_EQ(served.ask(Method::get, "/readyz", "", false).status, 503);
     EXPECT_EQ(served.ask(Method::get, "/readyz", "", false).body->find("door"), std::string::npos);
     EXPECT_NE(served.get("/readyz").body->find("door, yard"), std::string::npos);
@@ -209,6 +210,26 @@ TEST(Site, ServesPictures) {
     EXPECT_NE(served.get("/?action=stream").feed, stream.feed);
     EXPECT_THROW(served.get("/?action=command"), Error);
     EXPECT_THROW(served.get("/attic/snapshot.jpg"), Error);
+}
+
+TEST(Site, ServesVideo) {
+    Served served;
+    for (const auto* path : {"/door/stream.mp4", "/door/index.m3u8", "/door/hls/1.mp4"})
+        EXPECT_THROW(served.get(path), Error) << "no video without --video";
+    EXPECT_EQ(served.json("/api/stats")["cameras"]["door"]["video"], nullptr);
+    for (const auto& camera : {served.door, served.yard})
+        served.parts.videos.push_back(std::make_shared<CameraVideos>(camera, LiveVideoSettings{}));
+    served.site = make_site(served.parts);
+    served.yard->show(1);
+    const auto stream = served.get("/yard/stream.mp4");
+    EXPECT_EQ(stream.content_type, "video/mp4");
+    EXPECT_TRUE(stream.feed);
+    EXPECT_EQ(served.get("/yard/stream.mp4").feed, stream.feed) << "one for all";
+    EXPECT_TRUE(served.get("/yard/index.m3u8").feed->is_deferred());
+    EXPECT_THROW(served.get("/door/stream.mp4"), Error) << "it has no frame yet";
+    EXPECT_EQ(served.json("/api/server")["video"], true);
+    EXPECT_EQ(served.json("/api/stats")["cameras"]["door"]["video"]["encoders"], 0);
+    EXPECT_NE(served.get("/metrics").body->find("framewire_video_frames_total{camera=\"yard\"}"), std::string::npos);
 }
 
 TEST(Site, ServesEvents) {
