@@ -22,6 +22,7 @@
 #include <semaphore>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -131,6 +132,42 @@ TEST(Feeds, DisconnectStuckClientsEvenWithoutNewParts) {
     pictures.wait_for(1);
     pictures.publish(std::string(64'000'000, 'y'));  // larger than the kernel's buffers
     pictures.wait_for(0);
+}
+
+// A deferred response is sent as a whole once it is there. The connection stays open, and requests that arrive while it
+// waits are answered afterwards.
+TEST(Feeds, DeferredResponsesWaitForTheirPart) {
+    Served server;
+    FedSite fed(server, {.deferred = true});
+    auto client = server.client();
+    const std::string request = "GET /feed HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    client.say(request);
+    fed.wait_for(1);
+    client.say(request);
+    std::this_thread::sleep_for(50ms);  // the server reads the second request while the first one waits
+    fed.feed->end_with(std::make_shared<const std::string>("whole"));
+    for (int i = 0; i < 2; ++i) {
+        const auto answer = client.answer();
+        EXPECT_EQ(answer.status, 200);
+        EXPECT_TRUE(answer.says("Content-Length: 5"));
+        EXPECT_TRUE(answer.says("Connection: keep-alive"));
+        EXPECT_EQ(answer.body, "whole");
+    }
+    EXPECT_EQ(client.ask("GET /feed").body, "whole");
+    fed.wait_for(0);
+}
+
+TEST(Feeds, DeferredResponsesWithoutAPartAreNotFound) {
+    Served server;
+    FedSite fed(server, {.deferred = true});
+    auto client = server.client(), gone = server.client();
+    for (auto* one : {&client, &gone}) one->say("GET /feed HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    fed.wait_for(2);
+    { auto left = std::move(gone); }
+    fed.wait_for(1);
+    fed.feed->end();
+    EXPECT_EQ(client.answer().status, 404);
+    EXPECT_EQ(client.ask("GET /feed").status, 404);
 }
 
 TEST(Feeds, RequireTheTokenOnWebSockets) {
