@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Plays the H.264 of `framewire serve` in programs that people use, and compares a picture of each with the one that framewire's
+viewers see: the seven bars of a colour chart, at most 6 per channel apart. Skips programs that are not installed. Takes about a
+minute. Reports the way GoogleTest does.
+
+    scripts/test-players.py [PROGRAM]    default: build/dev/framewire
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+PROGRAM = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.path.join(ROOT, "build/dev/framewire")
+WIDTH, HEIGHT = 640, 360
+CHART = f"lavfi:smptebars=size={WIDTH}x{HEIGHT}:rate=30,noise=alls=12:allf=t"
+MOST_DIFFERENCE = 6
+LIMIT_S = 30
+
+
+def bars(picture):
+    """Returns the mean colours of the chart's bars in a picture of any format and size."""
+    region = ["-vf", f"scale={WIDTH}:{HEIGHT},crop={WIDTH // 7 * 7}:60:0:90,scale=7:1:flags=area", "-frames:v", "1"]
+    raw = subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-i", picture, *region, "-pix_fmt", "rgb24", "-f", "rawvideo", "-"],
+                         capture_output=True, timeout=LIMIT_S).stdout
+    if len(raw) != 21:
+        raise RuntimeError(f"{picture} is not a picture")
+    return raw
+
+
+def run(command, **more):
+    """Runs a player, which may have to be stopped. Returns what it says."""
+    ended = subprocess.run(["timeout", str(LIMIT_S), *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                           errors="replace", stdin=subprocess.DEVNULL, **more)
+    return ended.stdout
+
+
+def ffmpeg(address, folder):
+    said = run(["ffmpeg", "-nostdin", "-v", "error", "-i", address, "-frames:v", "1", "-update", "1", f"{folder}/1.png"])
+    return f"{folder}/1.png", said
+
+
+def gstreamer(address, folder):
+    said = run(["gst-launch-1.0", "-q", "souphttpsrc", f"location={address}", "is-live=true", "!", "qtdemux", "!", "h264parse", "!",
+                "avdec_h264", "!", "videoconvert", "!", "pngenc", "snapshot=true", "!", "filesink", f"location={folder}/1.png"])
+    return f"{folder}/1.png", said
+
+
+def vlc(address, folder):
+    """VLC does not run as root. Its scene filter writes every tenth picture."""
+    os.chmod(folder, 0o777)
+    nobody = ["setpriv", "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+    said = run([*nobody, "cvlc", "-I", "dummy", "--no-audio", "--vout=dummy", "--video-filter=scene", "--scene-format=png",
+                "--scene-ratio=10", f"--scene-path={folder}", "--run-time=5", "--play-and-exit", address, "vlc://quit"],
+               env={**os.environ, "HOME": folder})
+    pictures = sorted(name for name in os.listdir(folder) if name.endswith(".png"))
+    return f"{folder}/{pictures[-1]}" if pictures else f"{folder}/nothing", said
+
+
+PLAYERS = [("ffmpeg", "ffmpeg", ffmpeg, ["stream.mp4", "stream.mp4?width=320", "index.m3u8"]),
+           ("gst-launch-1.0", "GStreamer", gstreamer, ["stream.mp4", "stream.mp4?max-rate=10"]),
+           ("cvlc", "VLC", vlc, ["stream.mp4", "index.m3u8"])]
+
+
+def check(name, player, address, seen):
+    """Tests one player with one address. Returns true if it showed the right picture."""
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            picture, said = player(address, folder)
+            difference = max(abs(a - b) for a, b in zip(bars(picture), seen))
+            problem = f"the colours differ by {difference}" if difference > MOST_DIFFERENCE else None
+        except (RuntimeError, subprocess.TimeoutExpired) as error:
+            problem = f"{error}\n{said}"
+    if problem:
+        print(problem)
+    print(f"[{'  FAILED  ' if problem else '       OK '}] Players.{name} ({1000 * (time.monotonic() - begin):.0f} ms)", flush=True)
+    return not problem
+
+
+def main():
+    server = subprocess.Popen([PROGRAM, "serve", "--listen", "127.0.0.1:0", "-i", f"door={CHART}", "--video"], stderr=subprocess.PIPE,
+                              text=True)
+    try:
+        base = next(found.group(1) for line in server.stderr if (found := re.search(r"in a browser: (http://\S+)/", line)))
+        time.sleep(1)  # for the first frame
+        with tempfile.TemporaryDirectory() as folder:
+            urllib.request.urlretrieve(f"{base}/door/snapshot.png", f"{folder}/seen.png")
+            seen = bars(f"{folder}/seen.png")
+        good = True
+        for program, title, player, paths in PLAYERS:
+            if not shutil.which(program):
+                print(f"{title} is not installed")
+                continue
+            for path in paths:
+                good &= check(f"{title} plays {path}", player, f"{base}/door/{path}", seen)
+        return 0 if good else 1
+    finally:
+        server.kill()
+        server.wait()
+
+
+sys.exit(main())
