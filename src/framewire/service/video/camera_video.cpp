@@ -77,6 +77,8 @@ constexpr std::chrono::milliseconds between_looks{4};
 // A picture is encoded again if there is no new one for this long, so that players do not run out of pictures. Repeated
 // pictures cost about 50 bytes each. Low-latency HLS needs less than the duration of a part, 0.5 s.
 constexpr std::chrono::milliseconds repeat_after{400};
+// A keyframe that is wanted waits this long for a new picture.
+constexpr std::chrono::milliseconds key_patience{50};
 constexpr auto repeat_ticks = repeat_after.count() * video_clock_hz / 1000;
 // A keyframe is made before the access units since the last one exceed this. They are kept for new subscribers.
 constexpr std::size_t group_limit_bytes = CameraVideo::queue_limit_bytes / 2;
@@ -358,8 +360,7 @@ bool CameraVideo::State::is_due(Clock::time_point now) {
     return true;
 }
 
-// Encodes the newest picture if it is new, if a keyframe is wanted, or if the last one is old. Waits a little
-// otherwise.
+// Encodes the newest picture if it is new, or again if the last one is old. Waits a little otherwise.
 void CameraVideo::State::step(const std::stop_token& stop) {
     const auto version = camera->picture_version(), oldest = camera->oldest_picture_version();
     const auto now = Clock::now();
@@ -371,7 +372,9 @@ void CameraVideo::State::step(const std::stop_token& stop) {
     }
     // A picture older than `oldest` is about to be replaced.
     const bool is_there = version != 0 && version >= oldest;
-    if (is_there && ((version != seen && is_due(now)) || key || now >= last_encoded + repeat_after)) {
+    // A keyframe waits for the next picture, unless that is late: encoding a picture twice would disturb its time.
+    const auto patience = key ? key_patience : repeat_after;
+    if (is_there && ((version != seen && is_due(now)) || !encoder || now >= last_encoded + patience)) {
         if (const auto picture = camera->picture()) return encode(*picture, key);
     }
     std::unique_lock lock(mutex);

@@ -4,6 +4,7 @@
 #include "framewire/service/live_camera.hpp"
 
 #include <chrono>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
