@@ -1,0 +1,106 @@
+#include "framewire/media/live_video.hpp"
+#include "framewire/core/buffer.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/media/fragmented_mp4.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace framewire {
+namespace {
+
+std::vector<AccessUnit> encoded(LiveEncoder& encoder, const Shape& shape, int frames, int key_every) {
+    std::vector<AccessUnit> units;
+    HostImage image(shape);
+    for (int frame = 0; frame < frames; ++frame) {
+        std::memset(image.view().data(), 40 + frame, static_cast<std::size_t>(shape.bytes()));
+        encoder.encode(image.view(), frame * 3000, frame > 0 && frame % key_every == 0,
+                       static_cast<std::uint64_t>(100 + frame),
+                       [&](AccessUnit&& unit) { units.push_back(std::move(unit)); });
+    }
+    return units;
+}
+
+TEST(LiveVideo, ParsesSettings) {
+    const auto defaults = parse_live_video(" ", "video");
+    EXPECT_EQ(defaults.codec, "libx264");
+    EXPECT_FALSE(defaults.crf || defaults.bitrate || defaults.gop);
+    const auto all = parse_live_video("codec=h264_nvenc:bitrate=2.5M:preset=p4:gop=60", "video");
+    EXPECT_EQ(all.codec, "h264_nvenc");
+    EXPECT_EQ(all.bitrate, 2'500'000);
+    EXPECT_EQ(all.preset, "p4");
+    EXPECT_EQ(all.gop, 60);
+    EXPECT_EQ(parse_live_video("crf=18.5", "video").crf, 18.5);
+    for (const auto* text :
+         {"bitrate=2X", "bitrate=2T", "gop=0", "gop=601", "crf=-1", "crf=20:bitrate=1M", "tune=film"})
+        EXPECT_THROW(parse_live_video(text, "video"), Error) << text;
+}
+
+TEST(LiveVideo, KeepsEveryPictureAndItsVersion) {
+    for (const Shape& shape : {Shape{1, 48, 64, 3}, Shape{1, 48, 64, 1}, Shape{1, 49, 65, 3}}) {
+        LiveEncoder encoder({}, shape, {30, 1});
+        EXPECT_EQ(encoder.name(), "libx264");
+        EXPECT_EQ(encoder.format().sps, "");
+        const auto units = encoded(encoder, shape, 10, 4);
+        ASSERT_EQ(units.size(), 10) << to_string(shape);
+        for (std::size_t i = 0; i < units.size(); ++i) {
+            EXPECT_EQ(units[i].pts, static_cast<std::int64_t>(i) * 3000);
+            EXPECT_EQ(units[i].duration, 3000);
+            EXPECT_EQ(units[i].picture_version, 100 + i);
+            EXPECT_EQ(units[i].key, i % 4 == 0) << i;
+            EXPECT_EQ(units[i].bytes.find(encoder.format().sps) != std::string::npos, units[i].key) << i;
+        }
+        EXPECT_EQ(encoder.format().width, 64);
+        EXPECT_EQ(encoder.format().height, 48);
+        EXPECT_TRUE(encoder.format().codec.starts_with("avc1.64")) << encoder.format().codec;
+    }
+}
+
+TEST(LiveVideo, RefusesPicturesThatAreTooSmall) {
+    EXPECT_THROW(LiveEncoder({}, {1, 1, 64, 3}, {30, 1}), Error);
+    EXPECT_THROW(LiveEncoder({}, {1, 64, 1, 1}, {30, 1}), Error);
+}
+
+// A fragment starts where the previous one ends, and ends after the nominal duration of its picture.
+TEST(FragmentedMp4, HasNoGaps) {
+    const Shape shape{1, 48, 64, 3};
+    LiveEncoder encoder({}, shape, {30, 1});
+    auto units = encoded(encoder, shape, 4, 100);
+    Mp4Fragments fragments(encoder.format());
+    EXPECT_EQ(fragments.header().substr(4, 4), "ftyp");
+    EXPECT_NE(fragments.header().find("avcC"), std::string::npos);
+    // the third picture is late
+    const std::int64_t times[] = {90'000, 93'000, 99'000, 102'000}, ends[] = {3'000, 6'000, 12'000, 15'000};
+    std::int64_t end = 0;
+    for (std::size_t i = 0; i < units.size(); ++i) {
+        units[i].pts = times[i];
+        const auto fragment = fragments.pack(units[i]);
+        EXPECT_EQ(fragment.bytes.substr(4, 4), "moof");
+        EXPECT_EQ(fragment.start, end);
+        end = fragment.start + fragment.duration;
+        EXPECT_EQ(end, ends[i]) << i;
+    }
+}
+
+TEST(FragmentedMp4, RenumberingLeavesOtherPartsAlone) {
+    const auto text = [](const char* bytes, std::size_t size) {
+        return std::make_shared<const std::string>(bytes, size);
+    };
+    Mp4Renumbering numbers;
+    for (const auto& part :
+         {text("", 0),
+          text("\0\0\0\x10"
+               "ftypisom",
+               12),
+          text("\0\0\0\x08moof", 8), text("\xff\xff\xff\xffmoof\0\0\0\x10mfhd\0\0\0\0\0\0\0\x07tfdt", 28),
+          text("\0\0\0\x20moof\0\0\0\x10mfhd\0\0\0\0\0\0\0\x07\0\0\0\x10trun", 32)})
+        EXPECT_EQ(numbers.apply(part), part);
+}
+
+}  // namespace
+}  // namespace framewire
