@@ -88,6 +88,9 @@ for (const strips of [true, false])
         assert.deepEqual(manifest, ["/home/cams/", "/home/cams/icon.svg"]);
         const isWhole = () => [...document.querySelectorAll('link[rel="stylesheet"]')].every(({ sheet }) => sheet);
         assert.ok(await page.evaluate(isWhole), "a style sheet is missing");
+        await page.goto(`http://${host}/home/cams/door/view`);
+        await page.locator('#view[data-state="live"]:not(.empty)').waitFor();
+        assert.ok(await page.evaluate(isWhole), "a style sheet of the view is missing");
         assert.deepEqual(missed, []);
         assert.deepEqual(complaints, []);
     });

@@ -75,12 +75,20 @@ net::http::Handler handler_of(const EmbeddedFile& file) {
 
 }  // namespace
 
-void add_file_routes(net::http::Site& site) {
-    constexpr std::string_view index = "/index.html";
+// The view of a camera is the same file for all cameras, and says nothing about them to clients without a token.
+void add_file_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras) {
+    constexpr std::string_view index = "/index.html", view = "/view.html";
     for (const auto& file : embedded_files()) {
-        const auto path = file.path == index ? "/" : std::string(file.path);
+        const auto is_view = file.path == view;
+        const auto path = file.path == index ? "/" : is_view ? "/{camera}/view" : std::string(file.path);
+        auto handler = handler_of(file);
+        if (is_view)
+            handler = [cameras, handler = std::move(handler)](const Request& request) {
+                if (request.let_in) cameras->of(request);
+                return handler(request);
+            };
         site.add(
-            {.pattern = path, .access = net::http::Access::everybody, .handler = handler_of(file), .at_once = true});
+            {.pattern = path, .access = net::http::Access::everybody, .handler = std::move(handler), .at_once = true});
     }
 }
 
@@ -237,7 +245,7 @@ std::shared_ptr<const net::http::Site> make_site(const SiteParts& parts) {
     // Handlers share the cameras, so they live as long as the site.
     const auto cameras = std::make_shared<ShownCameras>(parts);
     auto site = std::make_shared<net::http::Site>();
-    add_file_routes(*site);
+    add_file_routes(*site, cameras);
     add_state_routes(*site, cameras);
     add_event_routes(*site, *parts.events);
     add_control_routes(*site, cameras);

@@ -151,8 +151,8 @@ private:
     std::vector<std::unique_ptr<ShownCamera>> all_;
 };
 
-/// Adds the routes for the page's files and the API's OpenAPI document. They need no token.
-void add_file_routes(net::http::Site& site);
+/// Adds the routes for the page's files, the view of each camera, and the API's OpenAPI document. They need no token.
+void add_file_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras);
 /// Adds the routes for queries: cameras, filters, statistics, metrics, health and readiness.
 void add_state_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras);
 /// Adds the routes for objects and motion events, as server-sent events or WebSocket messages. `events` must outlive

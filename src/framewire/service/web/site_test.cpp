@@ -143,6 +143,14 @@ TEST(Site, RevealsLittleWithoutAToken) {
     EXPECT_NE(served.get("/readyz").body->find("door, yard"), std::string::npos);
 }
 
+// A client without a token gets the view of any name, so it cannot find out which cameras there are.
+TEST(Site, ViewsRevealNoCameras) {
+    const Served served;
+    EXPECT_EQ(*served.get("/door/view").body, *served.get("/yard/view").body);
+    EXPECT_THROW(served.get("/attic/view"), Error);
+    EXPECT_EQ(*served.ask(Method::get, "/attic/view", "", false).body, *served.get("/door/view").body);
+}
+
 TEST(Site, ReportsHealthAndReadiness) {
     const Served served;
     EXPECT_EQ(*served.get("/healthz").body, "ok\n");
@@ -250,7 +258,9 @@ TEST(Site, ServesEvents) {
 TEST(Site, ServesFilesWithEntityTags) {
     const Served served;
     for (const auto& file : embedded_files()) {
-        const auto path = file.path == "/index.html" ? "/" : std::string(file.path);
+        const auto path = file.path == "/index.html"  ? "/"
+                          : file.path == "/view.html" ? "/door/view"
+                                                      : std::string(file.path);
         EXPECT_FALSE(file.content_type.empty()) << path;
         const auto answer = served.get(path);
         EXPECT_TRUE(*answer.body == file.bytes) << path;
