@@ -170,6 +170,36 @@ async function openDashboard(t, address) {
     return { page, frame: page.frames()[1] };
 }
 
+test("only the sites of --frame-ancestors may frame it", async (t) => {
+    /** @type {string} */
+    let view;
+    const [allowed, other] = await Promise.all([dashboard(t, () => view), dashboard(t, () => view)]);
+    const { port } = await serve(t, "-i", `door=${RED}`, "--frame-ancestors", `http://elsewhere.example,${allowed}`);
+    view = `http://127.0.0.1:${port}/door/view?background=transparent`;
+    const { page, frame } = await openDashboard(t, allowed);
+    await untilShown(frame);
+    // The frame of 300 by 150 pixels has its border at 8 pixels, and the picture fills all of it.
+    await until("the picture in the frame", async () => (await colours(page, [[20, 20], [290, 150]])).every(isRed));
+    const refused = await openDashboard(t, other);
+    await until("the refusal", async () => refused.frame.url().startsWith("chrome-error:"));
+});
+
+test("a frame of another site asks for the token, and is transparent", async (t) => {
+    /** @type {string} */
+    let view;
+    const address = await dashboard(t, () => view);
+    const { port } = await serveWithToken(t, "--frame-ancestors", address);
+    view = `http://127.0.0.1:${port}/door/view?background=transparent`;
+    const { page, frame } = await openDashboard(t, address);
+    const dialog = frame.getByRole("dialog", { name: "This server wants a token" });
+    await dialog.getByLabel("Token").fill(TOKEN);
+    await dialog.getByRole("button", { name: "Enter" }).click();
+    await untilShown(frame);
+    await page.locator("iframe").evaluate((element) => Object.assign(element.style, { width: "300px", height: "300px" }));
+    await until("the picture", async () => isRed((await colours(page, [[150, 160]]))[0]));
+    await expectColours(page, [[20, 20], [290, 290]], is(0x20, 0xc0, 0xff, 255));
+});
+
 test("no other site may frame it", async (t) => {
     const { port } = await serve(t, "-i", `door=${RED}`);
     const { frame } = await openDashboard(t, await dashboard(t, () => `http://127.0.0.1:${port}/door/view`));

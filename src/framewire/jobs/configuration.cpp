@@ -932,7 +932,17 @@ const std::vector<Setting<net::ListenerOptions>>& listener_settings() {
           .optional = true,
           .unit = "PATH"},
          [](net::ListenerOptions& listener, const std::string& text) { listener.base_path = base_path_of(text); },
-         problem_of([](const std::string& text) { net::validate_base_path(base_path_of(text)); })}};
+         problem_of([](const std::string& text) { net::validate_base_path(base_path_of(text)); })},
+        {{.name = "frame-ancestors",
+          .help = "sites whose pages may show this server's pages in frames, such as http://dashboard.local:8123 or "
+                  "https://*.example.com, or self, separated by commas; default: none",
+          .type = Type::text,
+          .optional = true,
+          .unit = "SITES"},
+         [](net::ListenerOptions& listener, const std::string& text) { listener.frame_ancestors = split_names(text); },
+         problem_of([](const std::string& text) {
+             for (const auto& site : split_names(text)) net::validate_frame_ancestor(site);
+         })}};
     return settings;
 }
 

@@ -124,7 +124,7 @@ const std::vector<Setting<InputOptions>>& input_settings();
 /// Returns the settings that control how a camera is served: the encoder's settings, max-bitrate, threshold-max,
 /// refine, record, rate, loop, wait, detect, zones, clips, controls, relay-token-file, relay-fingerprint.
 const std::vector<Setting<CameraSettings>>& camera_settings();
-/// Returns the settings of the listener: listen, viewers, allow-host, trusted-proxy, base-path.
+/// Returns the settings of the listener: listen, viewers, allow-host, trusted-proxy, base-path, frame-ancestors.
 const std::vector<Setting<net::ListenerOptions>>& listener_settings();
 
 /// Returns the settings of control requests: state, record-dir.

@@ -44,6 +44,7 @@ record-dir: recordings
 allow-host: cameras.example,gate
 trusted-proxy: 127.0.0.1,10.0.0.0/8
 base-path: /cams/
+frame-ancestors: self,http://dashboard.local:8123
 defaults:
   threshold: 12
   mode: bounded
@@ -81,6 +82,8 @@ cameras:
     EXPECT_EQ(configuration.listener.allowed_hosts, (std::vector<std::string>{"cameras.example", "gate"}));
     EXPECT_EQ(configuration.listener.trusted_proxies, (std::vector<std::string>{"127.0.0.1", "10.0.0.0/8"}));
     EXPECT_EQ(configuration.listener.base_path, "/cams");
+    EXPECT_EQ(configuration.listener.frame_ancestors,
+              (std::vector<std::string>{"self", "http://dashboard.local:8123"}));
     ASSERT_EQ(configuration.cameras.size(), 2u);
     const auto& door = configuration.cameras[0];
     EXPECT_EQ(door.server.stream, "door");
@@ -176,6 +179,7 @@ TEST(Configuration, ReportsErrorsWithTheirPosition) {
     expect_problem(camera + "allow-host: a,,b\n", "4:13", "'' is not a host name");
     expect_problem(camera + "trusted-proxy: 10.0.0.0/8,proxy\n", "4:16", "'proxy' is not a proxy address");
     expect_problem(camera + "base-path: cams\n", "4:12", "'cams' is not a valid base path");
+    expect_problem(camera + "frame-ancestors: self,http://a/b\n", "4:18", "'http://a/b' is not a site");
     expect_problem(camera + "allow-host: http://a\n", "4:13", "'http://a' is not a host name");
     expect_problem(camera + "camera: 0\n", "4:1", "did you mean 'cameras'?");
     expect_problem(camera + "defaults:\n  source: synth\n", "5:3", "its own source");

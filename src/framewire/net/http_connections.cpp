@@ -119,16 +119,26 @@ namespace {
 struct Field {
     std::string_view name, value;
 };
-// Pages run no inline scripts or styles, load nothing from other origins and cannot be framed.
 constexpr Field every_answers[] = {
     {"X-Content-Type-Options", "nosniff"},
     {"Referrer-Policy", "no-referrer"},
     {"Cache-Control", "no-store"},
-    {"Content-Security-Policy",
-     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; "
-     "img-src 'self' blob: data:; connect-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
-     "form-action 'none'"},
 };
+
+// Pages run no inline scripts or styles, load nothing from other origins, and only these sites may frame them.
+std::string security_policy(std::span<const std::string> frame_ancestors) {
+    std::string ancestors = frame_ancestors.empty() ? " 'none'" : "";
+    for (const auto& site : frame_ancestors) ancestors += site == "self" ? " 'self'" : " " + site;
+    return "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; "
+           "img-src 'self' blob: data:; connect-src 'self'; manifest-src 'self'; frame-ancestors" +
+           ancestors + "; base-uri 'none'; form-action 'none'";
+}
+
+// Returns the value of X-Frame-Options (RFC 7034) that agrees with the policy, or an empty text: it cannot name sites.
+std::string_view frame_options(std::span<const std::string> frame_ancestors) {
+    if (frame_ancestors.empty()) return "DENY";
+    return std::ranges::all_of(frame_ancestors, [](const auto& site) { return site == "self"; }) ? "SAMEORIGIN" : "";
+}
 
 // Returns the reason phrase of a status (RFC 9110, 15).
 std::string_view reason_of(int status) {
@@ -171,17 +181,22 @@ void add(std::string& text, std::string_view name, std::string_view value) {
 
 }  // namespace
 
-std::string common_fields(const Response& response) {
+std::string common_fields(const Response& response, std::span<const std::string> frame_ancestors) {
     std::string text;
-    for (const auto& field : every_answers)
-        if (std::ranges::none_of(response.headers, [&](const auto& own) { return same_name(own.first, field.name); }))
-            add(text, field.name, field.value);
+    const auto add_common = [&](std::string_view name, std::string_view value) {
+        if (std::ranges::none_of(response.headers, [&](const auto& own) { return same_name(own.first, name); }))
+            add(text, name, value);
+    };
+    for (const auto& field : every_answers) add_common(field.name, field.value);
+    add_common("Content-Security-Policy", security_policy(frame_ancestors));
+    if (const auto value = frame_options(frame_ancestors); !value.empty()) add_common("X-Frame-Options", value);
     return text;
 }
 
-std::string header_text(const Response& response, BodyForm form, bool keep_alive) {
+std::string header_text(const Response& response, BodyForm form, bool keep_alive,
+                        std::span<const std::string> frame_ancestors) {
     auto text = fmt::format("HTTP/1.1 {} {}\r\n", response.status, reason_of(response.status));
-    text += common_fields(response);
+    text += common_fields(response, frame_ancestors);
     for (const auto& [name, value] : response.headers) add(text, name, value);
     const bool empty = response.status == 204 || response.status == 304;
     if (!empty) add(text, "Content-Type", response.content_type);
@@ -491,7 +506,7 @@ void HttpConnections::answer(const HttpConnectionPointer& http, const Response& 
     if (feeds) it.keep_alive = false;  // bytes read during the feed are discarded
     // HTTP/1.0 has no chunks: the body ends with the connection.
     const auto form = !response.feed ? BodyForm::whole : it.raw.version_1_1 ? BodyForm::chunked : BodyForm::to_the_end;
-    it.head = header_text(response, form, it.keep_alive);
+    it.head = header_text(response, form, it.keep_alive, front_.frame_ancestors);
     it.body = it.head_only || response.status == 204 || response.status == 304 ? nullptr : response.body;
     enter(it, Phase::answering);
     if (feeds) return begin_feed(http, response.feed);

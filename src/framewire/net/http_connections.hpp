@@ -83,9 +83,11 @@ enum class BodyForm {
 
 /// Returns the status line and all fields up to the empty line. Throws Error{internal} if a field contains a line break
 /// or has no name.
-std::string header_text(const Response& response, BodyForm form, bool keep_alive);
-/// Returns the fields that every response has, without those that `response` replaces.
-std::string common_fields(const Response& response);
+std::string header_text(const Response& response, BodyForm form, bool keep_alive,
+                        std::span<const std::string> frame_ancestors = {});
+/// Returns the fields that every response has, without those that `response` replaces. Pages of the sites
+/// `frame_ancestors`, see validate_frame_ancestor(), may show the response in a frame.
+std::string common_fields(const Response& response, std::span<const std::string> frame_ancestors = {});
 
 /// State of one HTTP connection. Only the loop's thread uses it.
 struct HttpConnection : std::enable_shared_from_this<HttpConnection> {
@@ -174,12 +176,14 @@ public:
         /// Maximum time in which the peer accepts no byte.
         std::chrono::milliseconds write_deadline{};
     };
-    /// Reverse proxies in front of the server, and the path at which they publish it.
+    /// Reverse proxies in front of the server, the path at which they publish it, and the sites around its pages.
     struct Front {
         /// Prefix with which the paths of requests may begin, such as "/cams". It is removed from them. Empty: no
         /// prefix.
         std::string base_path{};
         TrustedProxies proxies{};
+        /// Sites whose pages may show responses in frames, see validate_frame_ancestor().
+        std::vector<std::string> frame_ancestors{};
     };
     /// Takes over a WebSocket for the stream `name`, on which the viewer will send its hello.
     using TakeViewer = std::function<void(ConnectionPointer, std::string name)>;

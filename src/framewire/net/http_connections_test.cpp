@@ -23,6 +23,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -462,6 +463,8 @@ TEST(HttpConnections, SendSecurityHeaders) {
         EXPECT_NE(answer.head.find("\r\nContent-Security-Policy: default-src 'none'; script-src 'self'"),
                   std::string::npos);
         EXPECT_EQ(answer.head.find("unsafe-inline"), std::string::npos);
+        EXPECT_NE(answer.head.find("; frame-ancestors 'none';"), std::string::npos);
+        EXPECT_TRUE(answer.says("X-Frame-Options: DENY"));
     }
     auto site = std::make_shared<http::Site>();
     site->add({Method::get, "/", Access::everybody, [](const Request& request) {
@@ -496,6 +499,75 @@ using testing::on_any_port;
 using testing::said;
 using testing::Served;
 using testing::TestStream;
+
+// X-Frame-Options cannot name sites, so it is absent if the policy does.
+TEST(HttpConnections, LetOnlyTheGivenSitesFrameTheirPages) {
+    for (const auto& [sites, policy, options] :
+         std::vector<std::tuple<std::vector<std::string>, std::string, std::string>>{
+             {{"self"}, "; frame-ancestors 'self'; ", "SAMEORIGIN"},
+             {{"http://a.lan:8123", "https://*.b.org", "self"},
+              "; frame-ancestors http://a.lan:8123 https://*.b.org 'self'; ",
+              ""}}) {
+        auto listening = on_any_port();
+        listening.frame_ancestors = sites;
+        const Served server(listening);
+        auto client = server.client();
+        const auto answer = client.ask("GET /");
+        EXPECT_NE(answer.head.find(policy), std::string::npos) << answer.head;
+        if (options.empty())
+            EXPECT_EQ(answer.head.find("X-Frame-Options"), std::string::npos);
+        else
+            EXPECT_TRUE(answer.says("X-Frame-Options: " + options));
+    }
+}
+
+// Nothing that could end the directive or the field, or that browsers would ignore, is accepted.
+TEST(FrameAncestors, AreOrigins) {
+    for (const auto* site : {"self", "http://a", "https://a.b.example:65535", "http://10.0.0.7:8123", "https://*.b.org",
+                             "http://a_b-c.lan"})
+        EXPECT_NO_THROW(validate_frame_ancestor(site)) << site;
+    const std::string line_break = "http://a\r\nSet-Cookie: b", zero("http://a\0b", 10);
+    for (const auto& site : std::vector<std::string>{"",
+                                                     "*",
+                                                     "none",
+                                                     "'none'",
+                                                     "'self'",
+                                                     "a.example",
+                                                     "*.a.example",
+                                                     "ftp://a",
+                                                     "http://",
+                                                     "http://*",
+                                                     "http://*.",
+                                                     "http://a*",
+                                                     "http://a.*",
+                                                     "http://*.*.a",
+                                                     "http://.a",
+                                                     "http://a.",
+                                                     "http://a..b",
+                                                     "http://a/",
+                                                     "http://*.a/b",
+                                                     "http://a;script-src *",
+                                                     "http://a b",
+                                                     "http://a,http://b",
+                                                     "http://a'",
+                                                     "http://a:",
+                                                     "http://a:0",
+                                                     "http://a:65536",
+                                                     "http://a:*",
+                                                     "http://a:1:2",
+                                                     "http://[::1]:8123",
+                                                     "http://u@a",
+                                                     "http://\u00e4",
+                                                     "HTTP://a",
+                                                     "http://https://a",
+                                                     "http://" + std::string(254, 'a'),
+                                                     line_break,
+                                                     zero})
+        testing::expect_code(ErrorCode::usage, "allowed: self, or http://", [&] { validate_frame_ancestor(site); });
+    auto many = on_any_port();
+    many.frame_ancestors.assign(51, "self");
+    testing::expect_code(ErrorCode::usage, "up to 50", [&] { const Listener listener(many); });
+}
 
 TEST(HttpConnections, SupportKeepAlive) {
     Served server;

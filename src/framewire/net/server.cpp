@@ -1,5 +1,7 @@
 #include "framewire/net/server.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameters.hpp"
+#include "framewire/core/text.hpp"
 #include "framewire/core/time.hpp"
 #include "framewire/net/access.hpp"
 #include "framewire/net/http_connections.hpp"
@@ -53,6 +55,11 @@ ListenerOptions checked(ListenerOptions options) {
     if (options.viewers_limit < 1 || options.viewers_limit > 10'000)
         fail(ErrorCode::usage, "the viewer limit is {}; allowed: 1 to 10000", options.viewers_limit);
     validate_base_path(options.base_path);
+    constexpr std::size_t most_ancestors = 50;
+    if (options.frame_ancestors.size() > most_ancestors)
+        fail(ErrorCode::usage, "{} sites may show pages in frames; allowed: up to {}", options.frame_ancestors.size(),
+             most_ancestors);
+    for (const auto& site : options.frame_ancestors) validate_frame_ancestor(site);
     if (!options.token.empty()) validate_token(options.token, "the server's options");
     for (const int limit : {options.greeting_limit, options.greeting_limit_per_peer})
         if (limit < 1 || limit > 10'000)
@@ -113,6 +120,34 @@ void validate_base_path(std::string_view path) {
              path);
 }
 
+// A subset of CSP Level 3, section 2.3.1, in which nothing can end the directive or the header field.
+void validate_frame_ancestor(std::string_view site) {
+    constexpr std::size_t longest = 253;
+    if (site == "self") return;
+    auto host = site;
+    for (const std::string_view scheme : {"http://", "https://"})
+        if (site.starts_with(scheme)) host.remove_prefix(scheme.size());
+    const bool has_scheme = host.size() < site.size();
+    const auto colon = host.find(':');
+    const auto port =
+        colon == host.npos ? std::optional<std::uint16_t>(1) : number_in<std::uint16_t>(host.substr(colon + 1));
+    host = host.substr(0, colon);
+    bool is_host = !host.empty() && host.size() <= longest;
+    if (host.starts_with("*.")) host.remove_prefix(2);
+    for (std::size_t begin = 0; is_host && begin <= host.size();) {
+        const auto label = host.substr(begin, std::min(host.find('.', begin), host.size()) - begin);
+        is_host = !label.empty() && std::ranges::all_of(label, [](char c) {
+            return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+        });
+        begin += label.size() + 1;
+    }
+    if (!has_scheme || !is_host || !port || *port == 0)
+        fail(ErrorCode::usage,
+             "{} is not a site; allowed: self, or http:// or https:// with a host name or IPv4 address and optionally "
+             "a port, without a path, such as http://dashboard.local:8123 or https://*.example.com",
+             in_quotes(site));
+}
+
 // Order matters: the loop outlives what runs on it, and TLS, sessions and http_connections use the loop.
 struct Listener::State {
     State(ListenerOptions options_, std::stop_token stop)
@@ -124,7 +159,8 @@ struct Listener::State {
                    [this](ConnectionPointer connection, ByteSpan heard) {
                        http_connections.come(std::move(connection), heard);
                    }),
-          http_connections(http_limits_of(options), {options.base_path, TrustedProxies(options.trusted_proxies)}, loop,
+          http_connections(http_limits_of(options),
+                           {options.base_path, TrustedProxies(options.trusted_proxies), options.frame_ancestors}, loop,
                            http::Admission(rules_of(options), sessions.gate()),
                            [this](ConnectionPointer connection, std::string name) {
                                sessions.come(std::move(connection), std::move(name));

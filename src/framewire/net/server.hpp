@@ -55,6 +55,8 @@ struct ListenerOptions {
     /// The path under which a reverse proxy publishes this server, such as "/cams", see validate_base_path(). Requests
     /// may begin with it. If empty, there is no such path.
     std::string base_path{};
+    /// Sites whose pages may show this server's pages in frames, see validate_frame_ancestor(). Empty: no site.
+    std::vector<std::string> frame_ancestors{};
     /// Maximum number of HTTP requests in progress, including responses that are still being streamed.
     int requests_limit = 256;
     /// How `listen` is resolved.
@@ -64,6 +66,10 @@ struct ListenerOptions {
 /// Throws Error{usage} unless `path` is empty or a sequence of "/" and a segment of A-Z a-z 0-9 . _ ~ - (at most 200
 /// characters, no "." or ".." segments, no "/" at the end).
 void validate_base_path(std::string_view path);
+
+/// Throws Error{usage} unless `site` is "self" or an origin: http:// or https://, a host name or IPv4 address of at
+/// most 253 characters, which may begin with "*." for all names below it, and optionally a port.
+void validate_frame_ancestor(std::string_view site);
 
 class ServedStream;
 
