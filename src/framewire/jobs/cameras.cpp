@@ -392,6 +392,7 @@ struct CamerasJob::State {
             for (const auto& camera : cameras)
                 videos.push_back(std::make_shared<service::CameraVideos>(camera->live(), *options.video.encoder));
         open();
+        if (publisher) publisher->show(watched_live(seen));
         if (!live.state_path.empty()) persist_settings(live.state_path, std::move(requested));
         if (options.web) serve_web(options);
     }
@@ -432,6 +433,13 @@ struct CamerasJob::State {
     std::vector<std::shared_ptr<service::LiveCamera>> live() const {
         std::vector<std::shared_ptr<service::LiveCamera>> all;
         for (const auto& camera : cameras) all.push_back(camera->live());
+        return all;
+    }
+
+    // Returns the cameras with these names.
+    std::vector<std::shared_ptr<service::LiveCamera>> watched_live(const std::vector<std::string>& names) const {
+        auto all = live();
+        std::erase_if(all, [&](const auto& camera) { return std::ranges::find(names, camera->name()) == names.end(); });
         return all;
     }
 
@@ -620,7 +628,8 @@ std::string to_json(const CamerasResult& result) {
             json["mqtt"] = {{"connections", mqtt->connections},
                             {"acknowledged", mqtt->acknowledged},
                             {"waiting", mqtt->waiting},
-                            {"dropped", mqtt->dropped}};
+                            {"dropped", mqtt->dropped},
+                            {"pictures", mqtt->pictures}};
         return json;
     };
     if (result.cameras.size() == 1) return text(add_events(of(result.cameras.front())));

@@ -509,54 +509,79 @@ std::string problem_with_discovery(const std::string& text) {
                : "Home Assistant's discovery prefix must be 1 to 64 characters from A-Z a-z 0-9 . _ -, or none";
 }
 
+// Returns the rules for a text; nullopt if it is invalid.
+std::optional<service::MqttPictureRules> pictures_of(const std::string& text) {
+    using Rules = service::MqttPictureRules;
+    constexpr double least_s = 0.2, most_s = 3600;
+    if (text == "off") return Rules{};
+    if (text == "motion") return Rules{.when = Rules::When::motion};
+    const auto seconds = number_in<double>(text);
+    if (!seconds || !(*seconds >= least_s && *seconds <= most_s)) return std::nullopt;
+    return Rules{.when = Rules::When::always,
+                 .period = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*seconds))};
+}
+
 // Returns the settings of the MQTT broker.
 std::vector<Setting<service::EventOptions>> mqtt_settings() {
-    return {{{.name = "mqtt",
-              .help = "send detector events to this MQTT broker: mqtt://[USER[:PASSWORD]@]HOST[:PORT][/PREFIX], or "
-                      "mqtts:// for TLS; prefer --mqtt-password-file for the password",
-              .type = Type::text,
-              .optional = true,
-              .unit = "URL"},
-             [](service::EventOptions& events, const std::string& text) {
-                 events.mqtt.broker = service::parse_mqtt_address(text);
-             },
-             problem_with_broker},
-            {{.name = "mqtt-password-file",
-              .help = "file that contains the MQTT password on a single line",
-              .type = Type::text,
-              .optional = true,
-              .unit = "FILE"},
-             [](service::EventOptions& events, const std::string& text) { events.mqtt.password_file = text; }},
-            {{.name = "mqtt-ca",
-              .help = "PEM file of the certificate authorities to trust for mqtts://; default: the system's",
-              .type = Type::text,
-              .optional = true,
-              .unit = "FILE"},
-             [](service::EventOptions& events, const std::string& text) { events.mqtt.authority_file = text; }},
-            {{.name = "mqtt-discovery",
-              .help = "topic prefix for Home Assistant discovery; none disables discovery",
-              .type = Type::text,
-              .default_value = service::MqttOptions{}.discovery,
-              .unit = "PREFIX|none"},
-             [](service::EventOptions& events, const std::string& text) {
-                 events.mqtt.discovery = text == no_discovery ? std::string() : text;
-             },
-             problem_with_discovery},
-            {{.name = "mqtt-spool",
-              .help = "maximum number of events to keep while the broker is unreachable; the oldest are dropped first",
-              .default_value = fmt::to_string(service::MqttOptions{}.spool_limit),
-              .minimum = static_cast<double>(service::least_spool_limit),
-              .maximum = static_cast<double>(service::most_spool_limit),
-              .unit = "N"},
-             [](service::EventOptions& events, const std::string& text) {
-                 events.mqtt.spool_limit = number_in<std::size_t>(text).value_or(events.mqtt.spool_limit);
-             }},
-            {{.name = "mqtt-spool-file",
-              .help = "file that keeps undelivered events across restarts; default: events are kept in memory only",
-              .type = Type::text,
-              .optional = true,
-              .unit = "FILE"},
-             [](service::EventOptions& events, const std::string& text) { events.mqtt.spool_file = text; }}};
+    return {
+        {{.name = "mqtt",
+          .help = "send detector events to this MQTT broker: mqtt://[USER[:PASSWORD]@]HOST[:PORT][/PREFIX], or "
+                  "mqtts:// for TLS; prefer --mqtt-password-file for the password",
+          .type = Type::text,
+          .optional = true,
+          .unit = "URL"},
+         [](service::EventOptions& events, const std::string& text) {
+             events.mqtt.broker = service::parse_mqtt_address(text);
+         },
+         problem_with_broker},
+        {{.name = "mqtt-password-file",
+          .help = "file that contains the MQTT password on a single line",
+          .type = Type::text,
+          .optional = true,
+          .unit = "FILE"},
+         [](service::EventOptions& events, const std::string& text) { events.mqtt.password_file = text; }},
+        {{.name = "mqtt-ca",
+          .help = "PEM file of the certificate authorities to trust for mqtts://; default: the system's",
+          .type = Type::text,
+          .optional = true,
+          .unit = "FILE"},
+         [](service::EventOptions& events, const std::string& text) { events.mqtt.authority_file = text; }},
+        {{.name = "mqtt-discovery",
+          .help = "topic prefix for Home Assistant discovery; none disables discovery",
+          .type = Type::text,
+          .default_value = service::MqttOptions{}.discovery,
+          .unit = "PREFIX|none"},
+         [](service::EventOptions& events, const std::string& text) {
+             events.mqtt.discovery = text == no_discovery ? std::string() : text;
+         },
+         problem_with_discovery},
+        {{.name = "mqtt-spool",
+          .help = "maximum number of events to keep while the broker is unreachable; the oldest are dropped first",
+          .default_value = fmt::to_string(service::MqttOptions{}.spool_limit),
+          .minimum = static_cast<double>(service::least_spool_limit),
+          .maximum = static_cast<double>(service::most_spool_limit),
+          .unit = "N"},
+         [](service::EventOptions& events, const std::string& text) {
+             events.mqtt.spool_limit = number_in<std::size_t>(text).value_or(events.mqtt.spool_limit);
+         }},
+        {{.name = "mqtt-spool-file",
+          .help = "file that keeps undelivered events across restarts; default: events are kept in memory only",
+          .type = Type::text,
+          .optional = true,
+          .unit = "FILE"},
+         [](service::EventOptions& events, const std::string& text) { events.mqtt.spool_file = text; }},
+        {{.name = "mqtt-pictures",
+          .help = "publish pictures of cameras with detect: at most one per SECONDS (0.2 to 3600), or one per second "
+                  "during motion; Home Assistant discovers them as camera entities",
+          .type = Type::text,
+          .default_value = "off",
+          .unit = "SECONDS|motion|off"},
+         [](service::EventOptions& events, const std::string& text) { events.mqtt.pictures = *pictures_of(text); },
+         [](const std::string& text) {
+             return pictures_of(text)
+                        ? std::string()
+                        : fmt::format("{} is invalid; allowed: seconds from 0.2 to 3600, motion, off", in_quotes(text));
+         }}};
 }
 
 // Returns the settings of events and motion, followed by those of the MQTT broker.
@@ -606,8 +631,9 @@ const std::vector<Setting<service::EventOptions>>& event_settings() {
 void check_events(const service::EventOptions& options) {
     const auto& mqtt = options.mqtt;
     const bool more = !mqtt.password_file.empty() || !mqtt.authority_file.empty() || !mqtt.spool_file.empty();
-    if (mqtt.broker.host.empty() && more)
-        fail(ErrorCode::usage, "mqtt-password-file, mqtt-ca and mqtt-spool-file require mqtt");
+    const bool shows = mqtt.pictures.when != service::MqttPictureRules::When::never;
+    if (mqtt.broker.host.empty() && (more || shows))
+        fail(ErrorCode::usage, "mqtt-password-file, mqtt-ca, mqtt-spool-file and mqtt-pictures require mqtt");
     if (!mqtt.password_file.empty() && mqtt.broker.user.empty())
         fail(ErrorCode::usage, "mqtt-password-file needs a user: mqtt://USER@HOST");
     if (!mqtt.password_file.empty() && !mqtt.broker.password.empty())

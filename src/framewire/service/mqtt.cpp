@@ -8,6 +8,7 @@
 #include "framewire/core/time.hpp"
 #include "framewire/net/access.hpp"
 #include "framewire/net/address.hpp"
+#include "framewire/service/mqtt_pictures.hpp"
 #include "framewire/service/mqtt_spool.hpp"
 
 #include <fmt/format.h>
@@ -175,7 +176,7 @@ std::string to_string(const MqttAddress& address) {
 namespace framewire::service {
 namespace {
 
-constexpr int quality_of_service = 1;
+constexpr int at_most_once = 0, at_least_once = 1;  // quality of service
 constexpr int keepalive_seconds = 15;
 
 // Returns the password from the file or the address. A password file has one line without NUL bytes.
@@ -223,7 +224,7 @@ MqttClient::MqttClient(const MqttOptions& options, const std::string& id, const 
         if (status != MOSQ_ERR_SUCCESS) fail(ErrorCode::config, "MQTT: cannot use {}: {}", what, library.words(status));
     };
     check(library.set_will(made, will.topic.c_str(), static_cast<int>(will.payload.size()), will.payload.data(),
-                           quality_of_service, will.retained),
+                           at_least_once, will.retained),
           "the last will");
     if (!broker_.user.empty()) {
         const auto password = password_of(options);
@@ -300,9 +301,9 @@ bool MqttClient::turn(int wake, std::chrono::milliseconds longest) {
 // Only errors that no further attempt can change mean that the message is lost.
 std::optional<int> MqttClient::publish(const MqttMessage& message) {
     int number = 0;
-    const auto status = mosquitto_library().publish(handle_->pointer, &number, message.topic.c_str(),
-                                                    static_cast<int>(message.payload.size()), message.payload.data(),
-                                                    quality_of_service, message.retained);
+    const auto status = mosquitto_library().publish(
+        handle_->pointer, &number, message.topic.c_str(), static_cast<int>(message.payload.size()),
+        message.payload.data(), message.may_be_lost ? at_most_once : at_least_once, message.retained);
     switch (status) {
         case MOSQ_ERR_NOMEM:
         case MOSQ_ERR_INVAL:
@@ -341,7 +342,8 @@ struct MqttPublisher::State {
         : options(what),
           cameras(names.begin(), names.end()),
           client(options, client_id(options.broker), available_message(options.broker.prefix, false)),
-          spool(options.spool_limit, options.spool_file) {
+          spool(options.spool_limit, options.spool_file),
+          pictures(options.pictures, [this] { wake.wake(); }) {
         thread = std::jthread([this] { run(); });
     }
 
@@ -353,6 +355,7 @@ struct MqttPublisher::State {
     void announce();
     void announce(const MqttMessage& message);
     void publish_zones();
+    void publish_pictures();
     void hand_out();
     void say_goodbye();
     void tell_problem(const std::string& problem, bool lost);
@@ -383,10 +386,13 @@ struct MqttPublisher::State {
     std::map<int, std::string> announced;
     // payloads of the zones' messages that were published last, by topic
     std::map<std::string, std::string> zones_published;
+    // cameras by the message number of their picture
+    std::map<int, std::string> pictures_on_their_way;
     // problem that was logged last
     std::string reported;
     // guarded by the mutex
     EventSpool spool;
+    MqttPictures pictures;
     std::jthread thread;
 };
 
@@ -415,6 +421,8 @@ void MqttPublisher::State::run() {
             const std::lock_guard lock(mutex);
             lost = std::exchange(counts.connected, false);
         }
+        pictures.set_connected(false);
+        pictures_on_their_way.clear();
         if (problem.empty()) break;
         tell_problem(problem, lost);
         if (lost && Clock::now() - begin > lasting) pauses.reset();
@@ -443,6 +451,7 @@ std::string MqttPublisher::State::stay_connected() {
         if (in) {
             publish_zones();
             hand_out();
+            publish_pictures();
         }
     }
 }
@@ -451,6 +460,12 @@ std::string MqttPublisher::State::stay_connected() {
 void MqttPublisher::State::take_acknowledged() {
     for (const int message : client.take_acknowledged()) {
         announced.erase(message);
+        if (const auto shown = pictures_on_their_way.find(message); shown != pictures_on_their_way.end()) {
+            pictures.sent(shown->second);
+            pictures_on_their_way.erase(shown);
+            const std::lock_guard lock(mutex);
+            ++counts.pictures;
+        }
         const auto found = on_their_way.find(message);
         if (found == on_their_way.end()) continue;
         const auto event = found->second;
@@ -478,7 +493,12 @@ void MqttPublisher::State::announce() {
     log_info("events are sent to {}", to_string(options.broker));
     announce(available_message(prefix, true));
     if (!options.discovery.empty())
-        for (const auto& camera : cameras) announce(discovery_message(options.discovery, prefix, camera));
+        for (const auto& camera : cameras) {
+            announce(discovery_message(options.discovery, prefix, camera));
+            if (options.pictures.when != MqttPictureRules::When::never)
+                announce(picture_discovery_message(options.discovery, prefix, camera));
+        }
+    pictures.set_connected(true);
     for (const auto& [camera, on] : at_rest) announce(motion_message(prefix, camera, on));
     const std::lock_guard lock(mutex);
     zones_changed = true;
@@ -506,6 +526,17 @@ void MqttPublisher::State::publish_zones() {
     for (const auto& [topic, payload] : zones_published)
         if (!wanted.contains(topic)) publish({topic, "", true});
     zones_published = std::move(wanted);
+}
+
+// Publishes encoded pictures. Small messages may be sent already within publish().
+void MqttPublisher::State::publish_pictures() {
+    while (auto picture = pictures.take()) {
+        auto message = picture_message(options.broker.prefix, picture->camera, std::move(picture->jpeg));
+        if (const auto number = client.publish(message))
+            pictures_on_their_way.emplace(*number, picture->camera);
+        else
+            pictures.sent(picture->camera);
+    }
 }
 
 // Skips a message that is still unacknowledged, because the library sends it again by itself.
@@ -572,12 +603,15 @@ MqttPublisher::MqttPublisher(const MqttOptions& options, std::span<const std::st
 
 MqttPublisher::~MqttPublisher() { end(Clock::now()); }
 
+void MqttPublisher::show(std::span<const std::shared_ptr<LiveCamera>> cameras) { state_->pictures.show(cameras); }
+
 void MqttPublisher::tell(const SharedEvent& event) {
     {
         const std::lock_guard lock(state_->mutex);
         if (event->type == Event::Type::motion) state_->motion[event->camera] = event->on;
         state_->spool.add(event);
     }
+    if (event->type == Event::Type::motion) state_->pictures.set_motion(event->camera, event->on);
     state_->wake.wake();
 }
 
@@ -591,6 +625,7 @@ void MqttPublisher::tell_zones(const std::string& camera, const ZoneOccupancy& z
 }
 
 void MqttPublisher::end(Clock::time_point deadline) {
+    state_->pictures.stop();
     {
         const std::lock_guard lock(state_->mutex);
         if (!state_->deadline) state_->deadline = deadline;
@@ -613,6 +648,10 @@ std::string available_topic(const std::string& prefix) { return prefix + "/avail
 
 std::string motion_topic(const std::string& prefix, const std::string& camera) {
     return fmt::format("{}/{}/motion", prefix, camera);
+}
+
+std::string picture_topic(const std::string& prefix, const std::string& camera) {
+    return fmt::format("{}/{}/picture", prefix, camera);
 }
 
 // Replaces the characters that discovery topics must not contain.
@@ -704,6 +743,17 @@ MqttMessage discovery_message(const std::string& discovery, const std::string& p
     return discovered({.discovery = discovery, .prefix = prefix, .camera = camera},
                       {.kind = "binary_sensor", .suffix = "", .id = "motion", .name = "Motion"},
                       on_and_off("motion", motion_topic(prefix, camera)));
+}
+
+MqttMessage picture_discovery_message(const std::string& discovery, const std::string& prefix,
+                                      const std::string& camera) {
+    return discovered({.discovery = discovery, .prefix = prefix, .camera = camera},
+                      {.kind = "camera", .suffix = "", .id = "picture", .name = "Picture"},
+                      {{"topic", picture_topic(prefix, camera)}});
+}
+
+MqttMessage picture_message(const std::string& prefix, const std::string& camera, std::string jpeg) {
+    return {picture_topic(prefix, camera), std::move(jpeg), true, true};
 }
 
 std::vector<MqttMessage> zone_messages(const std::string& discovery, const std::string& prefix,

@@ -18,6 +18,8 @@
 
 namespace framewire::service {
 
+class LiveCamera;
+
 /// The functions of libmosquitto that are used. The library is loaded only if a broker is configured.
 struct MosquittoLibrary {
     /// Pointer to one of the library's functions.
@@ -73,6 +75,15 @@ MqttAddress parse_mqtt_address(std::string_view text);
 /// Returns "mqtt://HOST:PORT/PREFIX" for messages, without user and password.
 std::string to_string(const MqttAddress& address);
 
+/// When the pictures of cameras are published.
+struct MqttPictureRules {
+    /// Never, while motion is ON, or always.
+    enum class When { never, motion, always };
+    When when = When::never;
+    /// Minimum time between two pictures of a camera.
+    Clock::duration period = std::chrono::seconds(1);
+};
+
 /// Options of an MqttPublisher.
 struct MqttOptions {
     /// If its host is empty, no broker receives events.
@@ -87,6 +98,8 @@ struct MqttOptions {
     std::size_t spool_limit = 10'000;
     /// Optional. File that keeps waiting events over a restart; empty: they are kept in memory only.
     std::string spool_file{};
+    /// Which pictures are published, as PREFIX/NAME/picture.
+    MqttPictureRules pictures{};
 };
 
 /// Range of MqttOptions::spool_limit.
@@ -97,6 +110,9 @@ struct MqttMessage {
     std::string topic, payload;
     /// True if the broker keeps the message for later subscribers.
     bool retained = false;
+    /// True if the message is sent at most once (quality of service 0) and lost with the connection; false if it is
+    /// sent until it is acknowledged (quality of service 1).
+    bool may_be_lost = false;
 };
 
 /// Returns the messages for an event, in this order: PREFIX/NAME/motion with ON or OFF, retained, or
@@ -113,6 +129,13 @@ MqttMessage motion_message(const std::string& prefix, const std::string& camera,
 /// because discovery topics must not contain them.
 MqttMessage discovery_message(const std::string& discovery, const std::string& prefix, const std::string& camera);
 
+/// Returns the message by which Home Assistant discovers a camera's pictures as a camera entity, retained:
+/// DISCOVERY/camera/framewire_PREFIX/NAME/config.
+MqttMessage picture_discovery_message(const std::string& discovery, const std::string& prefix,
+                                      const std::string& camera);
+/// Returns the message PREFIX/NAME/picture with a JPEG file, retained, which may be lost.
+MqttMessage picture_message(const std::string& prefix, const std::string& camera, std::string jpeg);
+
 /// Returns the retained messages for the zones of a camera. A polygon has PREFIX/NAME/zone/ID with ON if it is
 /// occupied, else OFF. ID is the zone's name; bytes other than A-Z a-z 0-9 - become _XX, their hexadecimal value.
 /// Unless `discovery` is empty, Home Assistant discovers an occupancy sensor per polygon, by
@@ -122,8 +145,7 @@ std::vector<MqttMessage> zone_messages(const std::string& discovery, const std::
                                        const std::string& camera, const ZoneOccupancy& zones);
 
 /// An MQTT 3.1.1 session with a broker. It may span several connections: messages that were not acknowledged on one
-/// connection are sent again at the start of the next one, flagged as duplicates. All messages have quality of service
-/// 1 (at least once). Use it from one thread.
+/// connection are sent again at the start of the next one, flagged as duplicates. Use it from one thread.
 class MqttClient {
 public:
     /// Does not connect yet. The broker keeps the session of the client identifier `id`, and publishes `will` if the
@@ -148,7 +170,8 @@ public:
     /// Queues a message. Returns the number that identifies it until it is acknowledged, or nullopt if it can never be
     /// sent.
     std::optional<int> publish(const MqttMessage& message);
-    /// Returns the numbers of messages acknowledged since the last call.
+    /// Returns the numbers of messages acknowledged since the last call. A message that may be lost counts as
+    /// acknowledged once it has been passed to the operating system.
     std::vector<int> take_acknowledged() { return std::exchange(acknowledged_, {}); }
     /// Ends the connection properly, so that the broker does not publish the will.
     void disconnect();
@@ -180,6 +203,8 @@ struct MqttStatistics {
     std::size_t waiting = 0;
     /// Events that were dropped because too many were waiting.
     std::int64_t dropped = 0;
+    /// Pictures that were sent.
+    std::int64_t pictures = 0;
 };
 
 /// Publishes events to an MQTT broker, on its own thread. An event is forgotten once the broker has acknowledged it;
@@ -191,6 +216,10 @@ public:
     /// yet. Throws the errors of MqttClient and EventSpool.
     MqttPublisher(const MqttOptions& options, std::span<const std::string> cameras);
     ~MqttPublisher() override;
+
+    /// Publishes pictures of these cameras as the options say. Call it at most once. A camera may end earlier than this
+    /// object.
+    void show(std::span<const std::shared_ptr<LiveCamera>> cameras);
 
     /// Queues an event. May be called from any thread.
     void tell(const SharedEvent& event) override;

@@ -84,6 +84,21 @@ TEST(MqttMessages, ZonesHaveTheirStateAndAreDiscovered) {
     EXPECT_EQ(event["device"], motion["device"]) << "the entities of a camera are one device";
 }
 
+TEST(MqttMessages, PicturesAreDiscoveredAsACamera) {
+    const auto message = picture_discovery_message("homeassistant", "home/cams", "door.1");
+    EXPECT_EQ(message.topic, "homeassistant/camera/framewire_home_cams/door_1/config");
+    EXPECT_TRUE(message.retained);
+    const auto camera = nlohmann::json::parse(message.payload);
+    const auto motion = nlohmann::json::parse(discovery_message("homeassistant", "home/cams", "door.1").payload);
+    EXPECT_EQ(camera["unique_id"], "framewire/home/cams/door.1/picture");
+    EXPECT_EQ(camera["device"], motion["device"]);
+    const auto picture = picture_message("home/cams", "door.1", "jpeg");
+    EXPECT_EQ(picture.topic, camera["topic"]);
+    EXPECT_EQ(picture.payload, "jpeg");
+    EXPECT_TRUE(picture.retained);
+    EXPECT_TRUE(picture.may_be_lost);
+}
+
 // Invalid addresses are rejected, and no error message contains the password.
 TEST(MqttAddress, ErrorsDoNotRevealThePassword) {
     for (const std::string text : {"",

@@ -78,6 +78,12 @@ void expect_in_order(const std::vector<Json>& events) {
     }
 }
 
+// Returns the address of the page, without its final slash, from the lines that `serve` prints.
+std::string page_of(const std::string& words) {
+    const auto page = words.find("http://");
+    return words.substr(page, words.find("/\n", page) - page);
+}
+
 int times_in(const std::string& text, const std::string& words) {
     int times = 0;
     for (auto at = text.find(words); at != text.npos; at = text.find(words, at + words.size())) ++times;
@@ -154,9 +160,7 @@ TEST_F(Mqtt, PublishesZonesAndRemovesThem) {
     EXPECT_EQ(Json::parse(retained(broker, sensor))["state_topic"], room);
     EXPECT_EQ(Json::parse(retained(broker, crossings))["event_types"], Json::parse(R"(["right","left"])"));
 
-    const auto words = serving.err();
-    const auto page = words.find("http://");
-    const auto url = words.substr(page, words.find("/\n", page) - page);
+    const auto url = page_of(serving.err());
     const auto remove = [&](const std::string& zones) {
         printed_by(
             fmt::format("curl -sS --max-time 20 -X PUT -H 'Content-Type: application/json' -d '{}' "
@@ -170,6 +174,77 @@ TEST_F(Mqtt, PublishesZonesAndRemovesThem) {
     EXPECT_TRUE(becomes_true([&] { return newest(crossings) == ""; })) << serving.err();
     serving.signal(SIGINT);
     serving.wait();
+}
+
+// Returns the bytes of the retained JPEG file of a topic.
+std::string retained_file(const Broker& broker, const std::string& topic) {
+    const auto digits = retained(broker, topic, {"-F", "%x"});
+    std::string bytes;
+    for (std::size_t at = 0; at + 1 < digits.size(); at += 2)
+        bytes += static_cast<char>(std::stoi(digits.substr(at, 2), nullptr, 16));
+    return bytes;
+}
+
+// Decodes a JPEG file of 64x48 pixels and returns its mean over all bytes.
+double mean_of(const std::string& jpeg, const TemporaryFolder& folder) {
+    std::ofstream(folder / "picture.jpg", std::ios::binary) << jpeg;
+    const auto ran =
+        Program(framewire({"run", "-y", "-i", folder / "picture.jpg", "-o", folder / "picture.bgr"})).wait();
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    const auto pixels = contents(folder / "picture.bgr");
+    EXPECT_EQ(pixels.size(), 64u * 48 * 3);
+    double sum = 0;
+    for (const unsigned char value : pixels) sum += value;
+    return sum / static_cast<double>(pixels.size());
+}
+
+// Home Assistant discovers the pictures. A privacy mask replaces the picture that the broker keeps, without motion.
+TEST_F(Mqtt, PublishesPicturesAndReplacesWithdrawnOnes) {
+    const TemporaryFolder folder;
+    Mosquitto broker;
+    broker.start();
+    Program serving(serve(broker.url("cams"),
+                          {"--controls", "--mqtt-pictures", "motion", "--stats", folder / "stats.json"},
+                          "lavfi:color=white:size=64x48:rate=10"));
+    ASSERT_TRUE(serving.wait_for_err("events are sent to")) << serving.err();
+    const auto config = Json::parse(retained(broker, "homeassistant/camera/framewire_cams/door/config"));
+    EXPECT_EQ(config["topic"], "cams/door/picture");
+    EXPECT_EQ(config["availability_topic"], "cams/available");
+    EXPECT_EQ(config["device"],
+              Json::parse(retained(broker, "homeassistant/binary_sensor/framewire_cams/door/config"))["device"]);
+    const auto white = retained_file(broker, "cams/door/picture");
+    ASSERT_TRUE(white.starts_with("\xff\xd8")) << white.size();
+    EXPECT_GT(mean_of(white, folder), 250);
+
+    const auto answer = printed_by(
+        fmt::format("curl -sS --max-time 20 -X PUT -H 'Content-Type: application/json' -d '{}' "
+                    "{}/api/cameras/door/zones",
+                    R"({"zones":[{"kind":"privacy","x":0,"y":0,"width":64,"height":48}]})", page_of(serving.err())));
+    EXPECT_NE(answer.find("privacy"), std::string::npos) << answer;
+    EXPECT_TRUE(becomes_true([&] { return retained_file(broker, "cams/door/picture") != white; }));
+    EXPECT_LT(mean_of(retained_file(broker, "cams/door/picture"), folder), 5);
+    serving.signal(SIGINT);
+    EXPECT_EQ(serving.wait().code, 128 + SIGINT) << serving.err();
+    EXPECT_EQ(Json::parse(contents(folder / "stats.json"))["mqtt"]["pictures"], 2);
+}
+
+// Pictures follow the rate, and start again after the broker has been restarted.
+TEST_F(Mqtt, PublishesPicturesAtTheirRate) {
+    const TemporaryFolder folder;
+    Mosquitto broker;
+    broker.start();
+    Program serving(serve(broker.url("cams"), {"--mqtt-pictures", "0.5"}));
+    ASSERT_TRUE(serving.wait_for_err("events are sent to")) << serving.err();
+    const auto first = retained_file(broker, "cams/door/picture");
+    EXPECT_TRUE(becomes_true([&] { return retained_file(broker, "cams/door/picture") != first; }));
+    broker.kill();
+    ASSERT_TRUE(serving.wait_for_err("was lost")) << serving.err();
+    broker.start();
+    ASSERT_TRUE(becomes_true([&] { return times_in(serving.err(), "events are sent to") == 2; })) << serving.err();
+    const auto again = retained_file(broker, "cams/door/picture");
+    EXPECT_TRUE(becomes_true([&] { return retained_file(broker, "cams/door/picture") != again; }));
+    serving.signal(SIGINT);
+    EXPECT_EQ(serving.wait().code, 128 + SIGINT) << serving.err();
 }
 
 // Tests the last will of MQTT.
@@ -354,6 +429,10 @@ TEST_F(Mqtt, RejectsConflictingOptions) {
     };
     expect_in(refusal({"--mqtt", "mqtt://broker"}), "detect is not enabled for any camera");
     expect_in(refusal({"--detect", "--mqtt-spool-file", "x"}), "require mqtt");
+    expect_in(refusal({"--detect", "--mqtt-pictures", "motion"}), "require mqtt");
+    for (const auto* pictures : {"0.1", "3601", "nan", "-1", "on", ""})
+        expect_in(refusal({"--detect", "--mqtt", "mqtt://broker", "--mqtt-pictures", pictures}),
+                  "allowed: seconds from 0.2 to 3600, motion, off");
     expect_in(refusal({"--detect", "--mqtt", "mqtt://broker", "--mqtt-password-file", "x"}), "needs a user");
     expect_in(refusal({"--detect", "--mqtt", "mqtt://broker", "--mqtt-ca", "x"}), "mqtts://");
     expect_in(refusal({"--detect", "--mqtt", "mqtt://broker", "--mqtt-spool", "7"}), "100");
