@@ -3,6 +3,7 @@
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/address.hpp"
+#include "framewire/net/http_client.hpp"
 #include "framewire/net/tls.hpp"
 
 #include <cstdlib>
@@ -39,6 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     check(net::parse_address, text);
     check(net::parse_stream_address, text);
+    check(net::http::parse_server_address, text);
     check(read_fingerprint, text);
     return 0;
 }
