@@ -21,12 +21,13 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 PAGES = ["README.md", "docs/tutorial.md", "docs/recipes.md", "docs/cameras.md", "docs/live.md", "docs/privacy.md", "docs/safety.md",
          "docs/web.md", "docs/video.md", "docs/page.md", "docs/viewer.md", "docs/events.md", "docs/sources.md", "docs/outputs.md", "docs/recordings.md",
          "docs/bandwidth.md", "docs/many-files.md", "docs/detect/README.md", "docs/hog/README.md", "docs/with/ffmpeg.md",
-         "docs/with/home-assistant.md", "docs/with/obs.md", "docs/with/vlc.md"]
+         "docs/with/frigate.md", "docs/with/go2rtc.md", "docs/with/home-assistant.md", "docs/with/mediamtx.md", "docs/with/obs.md",
+         "docs/with/vlc.md"]
 LIMIT_S = 5
 
 # Names in blocks that do not exist here, and their replacements.
 CAMERA = "synth:size=320x240"
-REPLACED = [(r"v4l2:/dev/video\d+[\w:=]*", CAMERA), (r"/dev/video\d+", CAMERA), (r"rtsp://[^\s'\"]+", CAMERA),
+REPLACED = [(r"v4l2:/dev/video\d+[\w:=]*", CAMERA), (r"/dev/video\d+", CAMERA), (r"(?<!-o )rtsp://[^\s'\"]+", CAMERA),
             (r"http://camera\.local/video\?token=\{env:DOOR_TOKEN\}", CAMERA), (r"-i SRC\b", f"-i {CAMERA}:frames=20"),
             (r"-o DST\b", "-o made.mkv"), (r"/recordings\b", "clips"), (r"\brecordings/(?=\s)", "clips/"),
             (r"SHA256:79d6f3e7\.\.\.", "$(cat fingerprint)"), (r"^install .*> token\b.*", ":"), (r"^mkdir ", "mkdir -p "),
@@ -35,7 +36,7 @@ REPLACED = [(r"v4l2:/dev/video\d+[\w:=]*", CAMERA), (r"/dev/video\d+", CAMERA), 
             (r"https://camera\.local:7878", "http://127.0.0.1:7878"),
             (r"wss://cameras\.example:443", "ws://127.0.0.1:7878")]
 NOT_RUN = r"(scripts/|cmake |make |ninja |build/|vlc |nats |sed )"  # the gate, the build, and programs that deps.sh does not install
-HOSTS = "10.0.0.9 camera.local\n127.0.0.1 broker.lan\n"
+HOSTS = "10.0.0.9 camera.local\n127.0.0.1 broker.lan frigate.lan\n"
 OTHERS = ["10.0.0.5", "10.0.0.6"]  # machines with cameras
 PREPARE = """
 run() { framewire run --log-level error --progress none --backend cpu "$@"; }
@@ -80,7 +81,8 @@ class Place:
         setup = ["ip link set lo up", "mount --bind hosts /etc/hosts"] + [f"ip addr add {one}/32 dev lo" for one in [*OTHERS, "10.0.0.9"]]
         for command in setup + [PREPARE]:
             subprocess.run(["bash", "-e", "-c", command], env=self.environment, check=True, stdout=subprocess.DEVNULL)
-        self.beside = [self.start("exec mosquitto -p 1883"), self.start("exec Xvfb :97 -screen 0 1280x800x24")]
+        self.beside = [self.start("exec mosquitto -p 1883"), self.start("exec Xvfb :97 -screen 0 1280x800x24"),
+                       self.start("while :; do ffmpeg -rtsp_flags listen -i rtsp://127.0.0.1:8554/door -f null -; done")]
         for address in OTHERS:
             self.beside.append(self.serve("--no-token", f"--listen {address}:7878"))
 

@@ -327,6 +327,23 @@ std::vector<std::string> watched(const CamerasOptions& options) {
     return names;
 }
 
+// Throws Error{usage} if Frigate cannot receive the events of the cameras.
+void check_frigate(const CamerasOptions& options) {
+    const auto& frigate = options.events.frigate;
+    if (frigate.server.server.host.empty()) return;
+    const auto names = watched(options);
+    if (names.empty())
+        fail(ErrorCode::usage, "frigate receives detector events, but detect is not enabled for any camera");
+    for (const auto& [name, called] : frigate.cameras)
+        if (std::ranges::find(names, name) == names.end())
+            fail(ErrorCode::usage, "frigate-camera names the camera '{}', but the cameras with detect are: {}", name,
+                 fmt::join(names, ", "));
+    for (const auto& name : names)
+        if (!service::is_frigate_name(frigate.name_of(name)))
+            fail(ErrorCode::usage, "'{0}' cannot be a name in Frigate; give its name there: frigate-camera {0}=NAME",
+                 name);
+}
+
 // Checks everything that can be checked without opening a camera.
 const CamerasOptions& checked(const CamerasOptions& options) {
     if (options.cameras.empty()) fail(ErrorCode::usage, "there are no cameras to serve");
@@ -343,6 +360,7 @@ const CamerasOptions& checked(const CamerasOptions& options) {
     check_events(options.events);
     if (!options.events.mqtt.broker.host.empty() && watched(options).empty())
         fail(ErrorCode::usage, "mqtt sends detector events, but detect is not enabled for any camera");
+    check_frigate(options);
     return options;
 }
 
@@ -443,13 +461,20 @@ struct CamerasJob::State {
         return all;
     }
 
-    // Makes the publisher if a broker is configured. `publisher` refers to it for statistics; the event hub owns it.
+    // Makes the publisher if a broker is configured, and the sender to Frigate. `publisher` and `frigate` refer to them
+    // for statistics; the event hub owns them.
     std::vector<std::unique_ptr<service::EventOutput>> make_outputs(const CamerasOptions& options) {
         std::vector<std::unique_ptr<service::EventOutput>> outputs;
-        if (options.events.mqtt.broker.host.empty()) return outputs;
-        auto made = std::make_unique<service::MqttPublisher>(options.events.mqtt, watched(options));
-        publisher = made.get();
-        outputs.push_back(std::move(made));
+        if (!options.events.mqtt.broker.host.empty()) {
+            auto made = std::make_unique<service::MqttPublisher>(options.events.mqtt, watched(options));
+            publisher = made.get();
+            outputs.push_back(std::move(made));
+        }
+        if (!options.events.frigate.server.server.host.empty()) {
+            auto made = std::make_unique<service::FrigateEvents>(options.events.frigate, watched(options));
+            frigate = made.get();
+            outputs.push_back(std::move(made));
+        }
         return outputs;
     }
 
@@ -458,6 +483,7 @@ struct CamerasJob::State {
         events.end(Clock::now() + (job.stopped() ? stopped_deadline : ending_deadline));
         if (result.events) result.events = events.figures();
         if (publisher) result.mqtt = publisher->figures();
+        if (frigate) result.frigate = frigate->figures();
     }
 
     // Opens all cameras in parallel. The first error ends the constructor, except those of slow cameras.
@@ -530,6 +556,7 @@ struct CamerasJob::State {
     bool several;
     // owned by `events`
     service::MqttPublisher* publisher = nullptr;
+    service::FrigateEvents* frigate = nullptr;
     service::EventHub events;
     std::vector<std::unique_ptr<Camera>> cameras;
     // of each camera; empty without video
@@ -630,6 +657,11 @@ std::string to_json(const CamerasResult& result) {
                             {"waiting", mqtt->waiting},
                             {"dropped", mqtt->dropped},
                             {"pictures", mqtt->pictures}};
+        if (const auto& frigate = result.frigate)
+            json["frigate"] = {{"created", frigate->created},
+                               {"ended", frigate->ended},
+                               {"waiting", frigate->waiting},
+                               {"dropped", frigate->dropped}};
         return json;
     };
     if (result.cameras.size() == 1) return text(add_events(of(result.cameras.front())));

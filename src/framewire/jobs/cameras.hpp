@@ -170,11 +170,13 @@ struct CamerasResult {
     std::optional<service::EventStatistics> events{};
     /// Present if events are published to a broker.
     std::optional<service::MqttStatistics> mqtt{};
+    /// Present if motion events are sent to Frigate.
+    std::optional<service::FrigateStatistics> frigate{};
 };
 
 /// Returns the result as JSON: the fields of CamerasTotal, fps, viewers_total, and an object `cameras` with one entry
 /// per camera name, which has `failure` if that camera failed. For a single camera only the object of that camera is
-/// returned. Both forms have `events` and `mqtt` if those statistics exist.
+/// returned. Both forms have `events`, `mqtt` and `frigate` if those statistics exist.
 std::string to_json(const CamerasResult& result);
 
 /// Serves cameras, each with its own filters, detector and encoder, to any number of viewers, who select a camera by

@@ -29,6 +29,7 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <tuple>
@@ -489,6 +490,31 @@ namespace {
 
 using Type = ParameterInfo::Type;
 
+// Makes a check from a parsing function: the check returns the message of the Error that the function throws.
+template <class Read>
+std::function<std::string(const std::string&)> problem_of(Read read) {
+    return [read](const std::string& text) {
+        try {
+            read(text);
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+}
+
+// Splits a list at its commas. Empty elements are kept.
+std::vector<std::string> split_names(const std::string& text) {
+    std::vector<std::string> names(1);
+    for (const char letter : text) {
+        if (letter == ',')
+            names.emplace_back();
+        else
+            names.back() += letter;
+    }
+    return names;
+}
+
 constexpr std::string_view no_discovery = "none";
 
 // Returns an error message for a broker's address; empty if it is valid. The message never contains the text, which may
@@ -584,7 +610,58 @@ std::vector<Setting<service::EventOptions>> mqtt_settings() {
          }}};
 }
 
-// Returns the settings of events and motion, followed by those of the MQTT broker.
+// Parses "NAME=FRIGATE,...". Throws Error{usage}.
+std::map<std::string, std::string> frigate_cameras_of(const std::string& text) {
+    std::map<std::string, std::string> cameras;
+    for (const auto& pair : split_names(text)) {
+        const auto equals = pair.find('=');
+        const auto name = pair.substr(0, equals);
+        const auto called = equals == pair.npos ? std::string() : pair.substr(equals + 1);
+        if (!net::is_stream_name(name) || !service::is_frigate_name(called))
+            fail(ErrorCode::usage,
+                 "{} is invalid; allowed: CAMERA=NAME, with Frigate's name of 1 to 64 characters from A-Z a-z 0-9 _ -",
+                 in_quotes(pair));
+        if (!cameras.emplace(name, called).second)
+            fail(ErrorCode::usage, "camera {} has two names in Frigate", in_quotes(name));
+    }
+    return cameras;
+}
+
+// Returns the settings of Frigate.
+std::vector<Setting<service::EventOptions>> frigate_settings() {
+    return {{{.name = "frigate",
+              .help = "create an event in this Frigate while a camera with detect sees motion: http://HOST:5000",
+              .type = Type::text,
+              .optional = true,
+              .unit = "URL"},
+             [](service::EventOptions& events, const std::string& text) {
+                 events.frigate.server = net::http::parse_server_address(text);
+             },
+             problem_of([](const std::string& text) { net::http::parse_server_address(text); })},
+            {{.name = "frigate-camera",
+              .help = "names of cameras in Frigate where they differ, as CAMERA=NAME, separated by commas",
+              .type = Type::text,
+              .optional = true,
+              .unit = "NAMES"},
+             [](service::EventOptions& events, const std::string& text) {
+                 events.frigate.cameras = frigate_cameras_of(text);
+             },
+             problem_of([](const std::string& text) { frigate_cameras_of(text); })},
+            {{.name = "frigate-label",
+              .help = "label of the events in Frigate",
+              .type = Type::text,
+              .default_value = service::FrigateOptions{}.label,
+              .unit = "LABEL"},
+             [](service::EventOptions& events, const std::string& text) { events.frigate.label = text; },
+             [](const std::string& text) {
+                 return service::is_frigate_name(text)
+                            ? std::string()
+                            : fmt::format("{} is not a label; allowed: 1 to 64 characters from A-Z a-z 0-9 _ -",
+                                          in_quotes(text));
+             }}};
+}
+
+// Returns the settings of events and motion, followed by those of the MQTT broker and of Frigate.
 std::vector<Setting<service::EventOptions>> make_event_settings() {
     constexpr double most_hold_seconds = 3600;
     std::vector<Setting<service::EventOptions>> settings = {
@@ -618,6 +695,7 @@ std::vector<Setting<service::EventOptions>> make_event_settings() {
                  std::chrono::duration<double>(number_in<double>(text).value_or(0)));
          }}};
     for (auto& setting : mqtt_settings()) settings.push_back(std::move(setting));
+    for (auto& setting : frigate_settings()) settings.push_back(std::move(setting));
     return settings;
 }
 
@@ -640,6 +718,10 @@ void check_events(const service::EventOptions& options) {
         fail(ErrorCode::usage, "the MQTT broker's password is given twice: in mqtt and in mqtt-password-file");
     if (!mqtt.authority_file.empty() && !mqtt.broker.tls)
         fail(ErrorCode::usage, "mqtt-ca requires mqtts://, but mqtt:// was given");
+    const auto& frigate = options.frigate;
+    if (frigate.server.server.host.empty() &&
+        (!frigate.cameras.empty() || frigate.label != service::FrigateOptions{}.label))
+        fail(ErrorCode::usage, "frigate-camera and frigate-label require frigate");
 }
 
 namespace {
@@ -664,31 +746,6 @@ std::string problem_with_refinement(const std::string& text) {
                ? std::string()
                : fmt::format("{} is not a valid refinement time; allowed: 0 and {} to {} seconds", in_quotes(text),
                              codec::Refiner::least_seconds, codec::Refiner::most_seconds);
-}
-
-// Makes a check from a parsing function: the check returns the message of the Error that the function throws.
-template <class Read>
-std::function<std::string(const std::string&)> problem_of(Read read) {
-    return [read](const std::string& text) {
-        try {
-            read(text);
-        } catch (const Error& error) {
-            return std::string(error.what());
-        }
-        return std::string();
-    };
-}
-
-// Splits a list at its commas. Empty elements are kept.
-std::vector<std::string> split_names(const std::string& text) {
-    std::vector<std::string> names(1);
-    for (const char letter : text) {
-        if (letter == ',')
-            names.emplace_back();
-        else
-            names.back() += letter;
-    }
-    return names;
 }
 
 // Returns true if the text can be a host name: letters, digits, - and ., at most 253 characters.

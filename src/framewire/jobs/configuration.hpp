@@ -195,7 +195,8 @@ Configuration parse_configuration(std::string_view text, const std::string& name
 Configuration read_configuration(const std::string& path, const JobOptions& job = {});
 
 /// Returns the settings of events: events-rate, motion-after, motion-hold, mqtt, mqtt-password-file, mqtt-ca,
-/// mqtt-discovery, mqtt-spool, mqtt-spool-file, mqtt-pictures.
+/// mqtt-discovery, mqtt-spool, mqtt-spool-file, mqtt-pictures, frigate, frigate-camera,
+/// frigate-label.
 const std::vector<Setting<service::EventOptions>>& event_settings();
 
 /// Throws Error{usage} if the options contradict each other.

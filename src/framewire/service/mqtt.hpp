@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/service/events.hpp"
+#include "framewire/service/frigate.hpp"
 
 #include <mosquitto.h>
 
@@ -259,7 +260,7 @@ private:
     int descriptor_;
 };
 
-/// Options for objects and motion events, and for the broker that receives them in addition to HTTP clients.
+/// Options for objects and motion events, and for those that receive them in addition to HTTP clients.
 struct EventOptions {
     /// When motion switches ON and OFF.
     MotionRules motion{};
@@ -267,6 +268,8 @@ struct EventOptions {
     std::optional<double> objects_rate{};
     /// Broker that receives the events. If its host is empty, there is no broker.
     MqttOptions mqtt{};
+    /// Frigate, which receives motion events. If its server's host is empty, it receives none.
+    FrigateOptions frigate{};
 };
 
 }  // namespace framewire::service
