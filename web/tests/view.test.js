@@ -205,3 +205,18 @@ test("no other site may frame it", async (t) => {
     const { frame } = await openDashboard(t, await dashboard(t, () => `http://127.0.0.1:${port}/door/view`));
     await until("the refusal", async () => frame.url().startsWith("chrome-error:"));
 });
+
+// As after an update of the server whose stream the loaded scripts do not understand.
+test("loads itself again if the stream is refused twice for another reason than the token", async (t) => {
+    const { port } = await serve(t, "-i", `door=${RED}`);
+    const { page } = await openView(t, port);
+    await untilShown(page);
+    let isBroken = true;
+    await page.route("**/stream/viewer.wasm", (route) => (isBroken ? route.fulfill({ body: "no module" }) : route.continue()));
+    let loads = 0;
+    page.on("load", () => ++loads);
+    await page.reload();
+    await until("its own reload", async () => loads === 2);
+    isBroken = false;
+    await untilShown(page);
+});

@@ -24,6 +24,8 @@ let runs = true;
 let inView = true;
 let signTimer = 0;
 let againTimer = 0;
+/** Refusals since the stream was live, except those of the token. */
+let refusals = 0;
 
 /** Applies the parameters `fit` and `background` of the address. */
 function dressAsAsked() {
@@ -83,11 +85,15 @@ function open() {
 function enter(state) {
     main.dataset.state = state;
     tell(["live", "paused"].includes(state) ? "" : "no signal");
+    if (state === "live") refusals = 0;
     if (state === "ended") againTimer = setTimeout(() => runs && stream.resume(), AGAIN_MS);
     if (state === "refused") recover();
 }
 
-/** Continues after a refusal: with another token, or with a newer version of this view. */
+/**
+ * Continues after a refusal: with another token; or with a new version of this view, because the server may have been
+ * updated. The view is loaded again only while the server answers, or the browser would show its own error page.
+ */
 async function recover() {
     let status = 200;
     try {
@@ -102,7 +108,8 @@ async function recover() {
             return open();
         }
     }
-    againTimer = setTimeout(status === 200 ? () => location.reload() : open, AGAIN_MS);
+    if (status === 200 && ++refusals > 1) location.reload();
+    else againTimer = setTimeout(open, AGAIN_MS);
 }
 
 /** Pauses or resumes the stream as needed. */
