@@ -149,6 +149,21 @@ test("asks for the token, or takes it from the fragment of its address", async (
     await given.getByRole("dialog").waitFor();
 });
 
+test("opens from the page, with the page's token", async (t) => {
+    const { port } = await serveWithToken(t);
+    const { page, close } = await openPage(browser, `http://127.0.0.1:${port}/`);
+    t.after(close);
+    const dialog = page.getByRole("dialog", { name: "This server wants a token" });
+    await dialog.getByLabel("Token").fill(TOKEN);
+    await dialog.getByRole("button", { name: "Enter" }).click();
+    const [view] = await Promise.all([
+        page.context().waitForEvent("page"),
+        page.getByRole("link", { name: "Only the picture, in a new tab" }).click(),
+    ]);
+    assert.equal(view.url(), `http://127.0.0.1:${port}/door/view`);
+    await untilShown(view);
+});
+
 /** Serves a page of another site with a view in a frame. @returns {Promise<string>} its address */
 async function dashboard(t, frame) {
     const server = createServer((_request, response) => {

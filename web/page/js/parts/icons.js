@@ -9,6 +9,7 @@ const OUTLINES = {
     help: "M9 9a3 3 0 1 1 4.5 2.6c-1 .6-1.5 1.2-1.5 2.4M12 18v.01",
     camera: "M4 8h3l2-3h6l2 3h3v11H4zM12 10a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7",
     full: "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5",
+    alone: "M20 13v7H4V4h7M15 4h5v5M20 4l-9 9",
     pause: "M8 5v14M16 5v14",
     play: "M7 4.5v15l12-7.5z",
     boxes: "M5 9V5h4M15 5h4v4M19 15v4h-4M9 19H5v-4M10 10h4v4h-4z",

@@ -3,6 +3,7 @@ import { toast } from "../parts/announce.js";
 import { icon } from "../parts/icons.js";
 import { forgetKeys, onKey } from "../parts/shortcuts.js";
 import { api } from "../server/api.js";
+import { addressOf } from "../server/root.js";
 import { duration, stamp } from "../words.js";
 
 const VIEWS = { picture: "Picture", changes: "Changes", heat: "Heat" };
@@ -36,6 +37,7 @@ export class Toolbar {
             this.keep,
             this.record,
             this.small(this.button("full", "Full screen", () => this.fullScreen())),
+            this.small(this.alone()),
         );
         this.keep.title = "Keep a snapshot on the server";
         this.addKeys();
@@ -48,6 +50,17 @@ export class Toolbar {
             { class: "button", type: "button", onclick, "aria-pressed": pressed === undefined ? undefined : String(pressed) },
             icon(name),
             make("span", {}, words),
+        );
+    }
+
+    /** Creates the link to the view of the camera. As its opener, this page passes the token on. */
+    alone() {
+        const href = addressOf(`${encodeURIComponent(this.name)}/view`).href;
+        return make(
+            "a",
+            { class: "button", href, target: "_blank", rel: "opener" },
+            icon("alone"),
+            make("span", {}, "Only the picture, in a new tab"),
         );
     }
 
