@@ -176,6 +176,33 @@ TEST(Video, TwentyClientsCostOneEncode) {
     EXPECT_TRUE(becomes_true([&] { return server.video()["encoders"] == 0; })) << "nobody watches any more";
 }
 
+// A client that stops reading is disconnected, and the other one misses nothing meanwhile.
+TEST(Video, StuckClientCostsNobodyElse) {
+    const TemporaryFolder folder;
+    const VideoServer server({"--video", "crf=1:preset=ultrafast"}, "synth:size=640x360:fps=30");
+    const auto client = [&](const std::string& name) {
+        return std::make_unique<Program>(
+            std::vector<std::string>{"curl", "-sN", "-o", folder / (name + ".mp4"), server.url() + "/door/stream.mp4"});
+    };
+    const auto clients_are = [&](int count) {
+        return becomes_true([&] { return server.video()["mp4_clients"] == count; });
+    };
+    const auto stuck = client("stuck");
+    ASSERT_TRUE(clients_are(1));
+    stuck->signal(SIGSTOP);
+    const auto other = client("other");
+    ASSERT_TRUE(clients_are(2));
+    const auto frames = [&] { return server.video()["frames"].get<int>(); };
+    const auto before = frames();
+    EXPECT_TRUE(clients_are(1)) << "the stuck client is still connected";
+    const auto encoded = frames() - before;
+    EXPECT_GE(encoded, 30);
+    other->signal(SIGTERM);
+    stuck->signal(SIGCONT);
+    EXPECT_GE(frames_in(folder / "other.mp4"), encoded - 10) << "the last ones may not have arrived";
+    EXPECT_EQ(server.video()["skipped"], 0);
+}
+
 // A client that connects after the mask sees nothing else, and for a connected one nothing else follows a masked frame.
 TEST(Video, MasksHoldOnEveryRoute) {
     const TemporaryFolder folder;
