@@ -28,7 +28,7 @@ struct HlsLimits {
     /// Bytes kept in memory. The oldest segments are dropped first; the newest two always stay.
     std::size_t kept_bytes = std::size_t{64} << 20;
     /// Requests that may wait for a part at the same time. Further ones are answered at once.
-    std::size_t waiting = 200;
+    std::size_t waiting = 64;
     /// Maximum time that a request waits.
     std::chrono::milliseconds wait{6000};
     /// The encoder stops this long after the last request.
