@@ -147,10 +147,10 @@ TEST(Video, FfmpegReadsTheRightColoursSizeAndRate) {
     const auto times = times_of(server.url() + "/door/stream.mp4", 3);
     ASSERT_GE(times.size(), 60);
     EXPECT_LE(times.front(), 0.001);
-    EXPECT_NEAR(static_cast<double>(times.size() - 1) / (times.back() - times.front()), 30, 3);
+    EXPECT_NEAR(static_cast<double>(times.size() - 1) / (times.back() - times.front()), 30, 5);
     const auto slow = times_of(server.url() + "/door/stream.mp4?max-rate=10", 3);
     ASSERT_GE(slow.size(), 10);
-    EXPECT_NEAR(static_cast<double>(slow.size() - 1) / (slow.back() - slow.front()), 10, 1.5);
+    EXPECT_NEAR(static_cast<double>(slow.size() - 1) / (slow.back() - slow.front()), 10, 2.5);
 }
 
 TEST(Video, TwentyClientsCostOneEncode) {
