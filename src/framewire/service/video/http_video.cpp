@@ -304,6 +304,8 @@ struct HttpVideo::State {
         signals->set(&Signals::is_asked, true);
     }
     void answer_waiting();
+    // Returns true while there are recent requests for HLS, or requests that wait.
+    bool hls_is_asked() const { return Clock::now() < hls_until || !waiting.empty(); }
     bool is_ready(const Waiting& one) const {
         return one.any_segment ? window.has_segment() : window.has(one.number, one.part);
     }
@@ -431,7 +433,7 @@ void HttpVideo::State::take_unit(const AccessUnit& unit) {
     feed->publish(std::make_shared<const std::string>(fragment.bytes),
                   {.version = unit.picture_version, .entry = unit.key});
     window.withdraw(oldest);
-    if (!hls_runs && unit.key && Clock::now() < hls_until) {
+    if (!hls_runs && unit.key && hls_is_asked()) {
         window.begin(fragments->header());
         hls_runs = true;
     }
@@ -446,7 +448,7 @@ void HttpVideo::State::check_hls() {
     bool wants_key = false;
     {
         const std::lock_guard lock(mutex);
-        const bool is_asked = Clock::now() < hls_until;
+        const bool is_asked = hls_is_asked();
         if (!is_asked) {
             if (std::exchange(hls_runs, false)) window.begin({});
             signals->set(&Signals::is_asked, false);
@@ -571,7 +573,7 @@ int HttpVideo::clients() const {
 bool HttpVideo::is_idle() const {
     const std::lock_guard lock(state_->mutex);
     const auto now = Clock::now();
-    return state_->feed->clients() == 0 && now >= state_->hls_until && now >= state_->last_request + connecting;
+    return state_->feed->clients() == 0 && !state_->hls_is_asked() && now >= state_->last_request + connecting;
 }
 
 // --- HttpVideos ---

@@ -132,6 +132,19 @@ std::vector<std::string> files_of(const std::string& playlist) {
     return files;
 }
 
+// Waits for a playlist with three complete segments.
+std::string long_playlist(HttpVideo& http) {
+    std::string playlist;
+    EXPECT_TRUE(within_ten_seconds([&] {
+        playlist = body_of(http.playlist({}));
+        int segments = 0;
+        for (auto at = playlist.find("#EXTINF"); at != std::string::npos; at = playlist.find("#EXTINF", at + 1))
+            ++segments;
+        return segments >= 3;
+    })) << playlist;
+    return playlist;
+}
+
 TEST(HttpVideo, StartsWithTheHeaderAndAKeyframe) {
     Served served;
     const auto response = served.http.mp4();
@@ -221,9 +234,7 @@ TEST(HttpVideo, PlaylistWaitsForTheFirstSegment) {
 TEST(HttpVideo, PlaylistNamesFilesThatExist) {
     Served served;
     const Moving moving(served.camera);
-    body_of(served.http.playlist({}));
-    std::this_thread::sleep_for(1s);
-    const auto playlist = body_of(served.http.playlist({}));
+    const auto playlist = long_playlist(served.http);
     std::map<std::string, std::string> parts;
     int segments = 0;
     auto files = files_of(playlist);
@@ -281,9 +292,7 @@ TEST(HttpVideo, RefusesWhatCannotCome) {
 TEST(HttpVideo, HlsShowsNothingFromBeforeAMask) {
     Served served;
     auto moving = std::make_unique<Moving>(served.camera);
-    body_of(served.http.playlist({}));
-    std::this_thread::sleep_for(700ms);
-    auto before = files_of(body_of(served.http.playlist({})));
+    auto before = files_of(long_playlist(served.http));
     moving.reset();
     before.erase(before.begin());
     before.pop_back();
