@@ -14,7 +14,7 @@ demo=(
     # compiler and build tools
     build-essential cmake ninja-build ccache lld pkg-config
     # libraries
-    libtbb-dev libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev libboost-dev libssl-dev
+    libtbb-dev libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev libboost-dev libssl-dev libexpat1-dev
     libswscale-dev libavutil-dev libpng-dev libtiff-dev libturbojpeg0-dev libyaml-cpp-dev libfreetype-dev libfontconfig-dev
     libmosquitto-dev
     # compiler for the page's decoder (WebAssembly)
@@ -26,6 +26,8 @@ program=(
     git
     # video files, cameras and network sources
     libavformat-dev libavcodec-dev libavdevice-dev libavfilter-dev
+    # RTSP: the server, its elements, and TLS
+    libgstrtspserver-1.0-dev gstreamer1.0-plugins-base gstreamer1.0-plugins-good glib-networking
     # the window, and text in images
     libsdl2-dev libimgui-dev fontconfig fonts-dejavu-core
 )
@@ -41,6 +43,8 @@ tests=(
     xvfb xauth xdotool imagemagick python3-skimage
     # readers of the metrics, the manual page and the completions
     prometheus groff-base mandoc fish zsh
+    # players of RTSP
+    gstreamer1.0-tools gstreamer1.0-libav python3-opencv
     # browser for the page
     chromium
     # tools for fuzzing, formatting and the reference of the headers

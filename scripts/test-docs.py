@@ -19,15 +19,15 @@ import time
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 PAGES = ["README.md", "docs/tutorial.md", "docs/recipes.md", "docs/cameras.md", "docs/live.md", "docs/privacy.md", "docs/safety.md",
-         "docs/web.md", "docs/video.md", "docs/page.md", "docs/viewer.md", "docs/events.md", "docs/sources.md", "docs/outputs.md", "docs/recordings.md",
+         "docs/web.md", "docs/video.md", "docs/rtsp.md", "docs/page.md", "docs/viewer.md", "docs/events.md", "docs/sources.md", "docs/outputs.md", "docs/recordings.md",
          "docs/bandwidth.md", "docs/many-files.md", "docs/detect/README.md", "docs/hog/README.md", "docs/with/ffmpeg.md",
-         "docs/with/frigate.md", "docs/with/go2rtc.md", "docs/with/home-assistant.md", "docs/with/mediamtx.md", "docs/with/obs.md",
-         "docs/with/vlc.md"]
+         "docs/with/frigate.md", "docs/with/gstreamer.md", "docs/with/go2rtc.md", "docs/with/home-assistant.md", "docs/with/mediamtx.md", "docs/with/motion.md",
+         "docs/with/obs.md", "docs/with/vlc.md"]
 LIMIT_S = 5
 
 # Names in blocks that do not exist here, and their replacements.
 CAMERA = "synth:size=320x240"
-REPLACED = [(r"v4l2:/dev/video\d+[\w:=]*", CAMERA), (r"/dev/video\d+", CAMERA), (r"(?<!-o )rtsp://[^\s'\"]+", CAMERA),
+REPLACED = [(r"v4l2:/dev/video\d+[\w:=]*", CAMERA), (r"/dev/video\d+", CAMERA), (r"(?<!-o )rtsp://(?!127\.0\.0\.1:8554)[^\s'\"]+", CAMERA),
             (r"http://camera\.local/video\?token=\{env:DOOR_TOKEN\}", CAMERA), (r"-i SRC\b", f"-i {CAMERA}:frames=20"),
             (r"-o DST\b", "-o made.mkv"), (r"/recordings\b", "clips"), (r"\brecordings/(?=\s)", "clips/"),
             (r"SHA256:79d6f3e7\.\.\.", "$(cat fingerprint)"), (r"^install .*> token\b.*", ":"), (r"^mkdir ", "mkdir -p "),

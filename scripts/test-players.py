@@ -61,7 +61,42 @@ def vlc(address, folder):
     return f"{folder}/{pictures[-1]}" if pictures else f"{folder}/nothing", said
 
 
-PLAYERS = [("ffmpeg", "ffmpeg", ffmpeg, ["stream.mp4", "stream.mp4?width=320", "index.m3u8"]),
+def ffmpeg_over_udp(address, folder):
+    said = run(["ffmpeg", "-nostdin", "-v", "error", "-rtsp_transport", "udp", "-i", address, "-frames:v", "1", "-update", "1",
+                f"{folder}/1.png"])
+    return f"{folder}/1.png", said
+
+
+def gstreamer_over_rtsp(address, folder):
+    said = run(["gst-launch-1.0", "-q", "rtspsrc", f"location={address}", "latency=0", "!", "rtph264depay", "!", "avdec_h264", "!",
+                "videoconvert", "!", "pngenc", "snapshot=true", "!", "filesink", f"location={folder}/1.png"])
+    return f"{folder}/1.png", said
+
+
+def opencv(address, folder):
+    said = run(["/usr/bin/python3", "-c", f"import cv2; cv2.imwrite('{folder}/1.png', cv2.VideoCapture('{address}').read()[1])"])
+    return f"{folder}/1.png", said
+
+
+def motion(address, folder):
+    """Motion writes a picture at the begin of an event, which `emulate_motion` starts at once. It stores the video's limited range in
+    JPEG files, which have the full range, so its pictures are too pale."""
+    with open(f"{folder}/motion.conf", "w") as file:
+        file.write(f"""netcam_url {address}\nwidth {WIDTH}\nheight {HEIGHT}\nframerate 10\ntarget_dir {folder}\nlog_file {folder}/log
+emulate_motion on\npicture_output first\npicture_quality 95\nmovie_output off\nwebcontrol_port 0\nstream_port 0
+text_left\ntext_right\n""")
+    said = run(["timeout", "-s", "INT", "10", "motion", "-n", "-c", f"{folder}/motion.conf"])
+    for name in sorted(name for name in os.listdir(folder) if name.endswith(".jpg")):
+        said += run(["ffmpeg", "-nostdin", "-v", "error", "-y", "-i", f"{folder}/{name}", "-vf", "setrange=tv", f"{folder}/1.png"])
+    return f"{folder}/1.png", said
+
+
+# Paths below the camera's address, over HTTP or, if they begin with "rtsp", over RTSP.
+PLAYERS = [("ffmpeg", "ffmpeg", ffmpeg, ["stream.mp4", "stream.mp4?width=320", "index.m3u8", "rtsp", "rtsp?width=320"]),
+           ("ffmpeg", "ffmpeg over UDP", ffmpeg_over_udp, ["rtsp"]),
+           ("gst-launch-1.0", "GStreamer", gstreamer_over_rtsp, ["rtsp", "rtsp?max-rate=10"]),
+           ("/usr/bin/python3", "OpenCV", opencv, ["rtsp"]),
+           ("motion", "Motion", motion, ["rtsp"]),
            ("gst-launch-1.0", "GStreamer", gstreamer, ["stream.mp4", "stream.mp4?max-rate=10"]),
            ("cvlc", "VLC", vlc, ["stream.mp4", "index.m3u8"])]
 
@@ -83,9 +118,11 @@ def check(name, player, address, seen):
 
 
 def main():
-    server = subprocess.Popen([PROGRAM, "serve", "--listen", "127.0.0.1:0", "-i", f"door={CHART}", "--video"], stderr=subprocess.PIPE,
+    server = subprocess.Popen([PROGRAM, "serve", "--listen", "127.0.0.1:0", "-i", f"door={CHART}", "--video", "--rtsp",
+                               "127.0.0.1:0"], stderr=subprocess.PIPE,
                               text=True)
     try:
+        rtsp = next(found.group(1) for line in server.stderr if (found := re.search(r"over RTSP: (rtsp://\S+)", line)))
         base = next(found.group(1) for line in server.stderr if (found := re.search(r"in a browser: (http://\S+)/", line)))
         time.sleep(1)  # for the first frame
         with tempfile.TemporaryDirectory() as folder:
@@ -97,7 +134,8 @@ def main():
                 print(f"{title} is not installed")
                 continue
             for path in paths:
-                good &= check(f"{title} plays {path}", player, f"{base}/door/{path}", seen)
+                address = rtsp + path.removeprefix("rtsp") if path.startswith("rtsp") else f"{base}/door/{path}"
+                good &= check(f"{title} plays {path}", player, address, seen)
         return 0 if good else 1
     finally:
         server.kill()

@@ -1,6 +1,7 @@
 // Latency from the camera to the viewer: the age of a frame when a viewer has decoded it. A camera with an exact rate
 // and the viewer are threads of this process with one clock; the server between them is the program. Pictures are
-// compared with what the camera sent.
+// compared with what the camera sent. The viewer of RTSP is ffmpeg, as ffplay would receive and decode it; its pictures
+// carry the number of their frame.
 
 #include "framewire/core/error.hpp"
 #include "framewire/net/client.hpp"
@@ -13,8 +14,16 @@
 
 #include <fmt/format.h>
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -36,6 +45,8 @@ struct Case {
 std::string size_of(const Shape& shape) { return fmt::format("{}x{}", shape.width, shape.height); }
 
 std::string name_of(const Case& one) {
+    if (one.scheme == "rtsp") return size_of(one.shape) + ", ffmpeg over RTSP";
+    if (one.scheme == "rtsp, low delay") return size_of(one.shape) + ", ffmpeg -flags low_delay over RTSP";
     return fmt::format("{} {}, {} viewer{}", size_of(one.shape), one.mode, one.scheme == "ws" ? "ws" : "native",
                        one.filters.empty() ? "" : ", " + one.filters);
 }
@@ -121,7 +132,7 @@ void add_rows(Session& session, const Case& one, const Seen& seen, std::int64_t 
         Row made{"jobs/latency", fmt::format("{}: {}", name_of(one), what), "framewire " + one.backend, timing};
         made.details = {{"size", size_of(one.shape)},
                         {"mode", one.mode},
-                        {"viewer", one.scheme == "ws" ? "ws" : "native"},
+                        {"viewer", one.scheme == "tcp" ? "native" : one.scheme},
                         {"filter", one.filters.empty() ? "none" : one.filters},
                         {"cameras", "1"},
                         {"viewers", "1"},
@@ -164,13 +175,73 @@ void bench_case(Session& session, const Case& one) {
     add_rows(session, one, seen, camera.left_out());
 }
 
+// Returns a port that is free now.
+int free_port() {
+    const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    const bool bound = ::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), size) == 0 &&
+                       ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+    ::close(descriptor);
+    if (!bound) fail(ErrorCode::io, "no free port: {}", std::strerror(errno));
+    return ntohs(address.sin_port);
+}
+
+// Reads the frames that ffmpeg decodes from a pipe. A frame whose number cannot be read does not count.
+Seen watch_rtsp(std::FILE* decoded, const PipeCamera& camera, const Shape& shape) {
+    Seen seen;
+    HostImage picture(shape);
+    const auto bytes = static_cast<std::size_t>(shape.frame_bytes());
+    const auto begin = Clock::now();
+    std::optional<Clock::time_point> last;
+    while (std::fread(picture.view().data(), 1, bytes, decoded) == bytes) {
+        const auto now = Clock::now();
+        ++seen.frames;
+        const auto frame = network::read_stamp(std::as_const(picture).view());
+        const auto captured = frame ? camera.log().captured(*frame) : std::nullopt;
+        if (!captured || milliseconds(begin, now) <= 1000 * settling_seconds) continue;
+        seen.ages_ms.push_back(milliseconds(*captured, now));
+        if (last) seen.gaps_ms.push_back(milliseconds(*last, now));
+        last = now;
+    }
+    for (const double gap : seen.gaps_ms) seen.seconds += gap / 1000;
+    return seen;
+}
+
+// ffmpeg has ffplay's demultiplexer and decoder; what ffplay adds is the time until the screen shows the picture.
+void bench_rtsp(Session& session, const Case& one) {
+    constexpr double connecting_seconds = 3;
+    const double seconds = connecting_seconds + settling_seconds + (session.quick() || session.check_only() ? 2 : 10);
+    const MemoryFolder folder;
+    PipeCamera camera(folder, one.shape, camera_fps);
+    const auto rtsp = fmt::format("127.0.0.1:{}", free_port());
+    Served server(folder, {"-i", camera.source(), "--rate", "max", "--mode", one.mode, "--backend", one.backend,
+                           "--threshold", std::to_string(threshold), "--rtsp", rtsp});
+    camera.start(seconds);
+    for (int report = 0; report < 10 && server.next_mark().cameras["main"].frames == 0;) ++report;
+    const auto command = fmt::format(
+        "ffmpeg -nostdin -v error -fflags nobuffer {} -rtsp_transport tcp -i rtsp://{}/main -f rawvideo -pix_fmt bgr24 "
+        "-fps_mode passthrough - 2>/dev/null",
+        one.scheme == "rtsp" ? "" : "-flags low_delay", rtsp);
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> decoded(::popen(command.c_str(), "r"), ::pclose);
+    if (!decoded) fail(ErrorCode::io, "cannot run ffmpeg: {}", std::strerror(errno));
+    const auto seen = watch_rtsp(decoded.get(), camera, one.shape);
+    server.wait();
+    if (seen.gaps_ms.empty()) fail(ErrorCode::internal, "no frame of {} arrived over RTSP", seen.frames);
+    if (!session.check_only()) add_rows(session, one, seen, camera.left_out());
+}
+
 void bench_latency(Session& session) {
     for (const auto* executor : {&session.cpu(), session.gpu()}) {
         if (!executor) continue;
         const std::string backend(to_string(executor->backend()));
         const auto bench = [&](const Case& one) {
             if (session.wants(name_of(one) + ", " + backend))
-                session.attempt("jobs/latency: " + name_of(one), [&] { bench_case(session, one); });
+                session.attempt("jobs/latency: " + name_of(one), [&] {
+                    one.scheme.starts_with("rtsp") ? bench_rtsp(session, one) : bench_case(session, one);
+                });
         };
         for (const Shape& shape : {Shape{1, 720, 1280, 3}, Shape{1, 1080, 1920, 3}})
             for (const char* mode : {"exact", "bounded"}) {
@@ -178,6 +249,9 @@ void bench_latency(Session& session) {
                 bench({shape, mode, "tcp", filter, backend});
                 bench({shape, mode, "ws", "", backend});
             }
+#if FRAMEWIRE_RTSP
+        for (const char* scheme : {"rtsp", "rtsp, low delay"}) bench({{1, 720, 1280, 3}, "exact", scheme, "", backend});
+#endif
     }
 }
 

@@ -42,6 +42,7 @@ struct ServeFlags {
     std::vector<std::function<void(net::ListenerOptions&)>> listener;  // setters for the options that were given
     std::vector<std::function<void(service::LiveOptions&)>> live;      // setters for the options that were given
     std::vector<std::function<void(service::EventOptions&)>> events;   // setters for the options that were given
+    std::vector<std::function<void(service::RtspOptions&)>> rtsp;      // setters for the options that were given
     std::optional<std::string> video;                                  // value of --video
     service::AccessOptions access;
     bool no_web = false;
@@ -96,6 +97,7 @@ jobs::CamerasOptions ServeFlags::options(const std::stop_token& stop) {
         options.listener = read.listener;
         options.live = read.live;
         options.events = read.events;
+        options.rtsp = read.rtsp;
         options.video = read.video;
         options.cameras = std::move(read.cameras);
     }
@@ -103,9 +105,11 @@ jobs::CamerasOptions ServeFlags::options(const std::stop_token& stop) {
     for (const auto& set : listener) set(options.listener);
     for (const auto& set : live) set(options.live);
     for (const auto& set : events) set(options.events);
+    for (const auto& set : rtsp) set(options.rtsp);
     if (video) jobs::setting_named(jobs::video_settings(), "video").set(options.video, *video);
-    if (options.video.encoder && no_web)
-        fail(ErrorCode::usage, "--video cannot be combined with --no-web: video is served over HTTP");
+    if (options.video.encoder && no_web && !options.rtsp.listen)
+        fail(ErrorCode::usage,
+             "--video cannot be combined with --no-web: video is served over HTTP, unless --rtsp is given");
     if (!config.empty()) return options;
 
     const auto cameras_named = named_sources();
@@ -175,7 +179,9 @@ void serve(ServeFlags& flags, const std::stop_token& stop) {
     auto options = flags.options(stop);  // made again, because may_write() may have allowed files to be replaced
     options.job.gpus = flags.common.fleet();
     // Tokens and certificates are prepared before cameras are opened, so that errors are reported at once.
-    const auto access = prepare_access(flags.access, options.listener);
+    std::vector<net::Address> also;
+    if (options.rtsp.listen) also.push_back(*options.rtsp.listen);
+    const auto access = prepare_access(flags.access, options.listener, also);
     tell_access(access, options.listener);
     jobs::CamerasJob job(options);
     jobs::FirstFailure failure;
@@ -280,6 +286,7 @@ void add_serve(CommandLine& program, Action& chosen) {
     add_video_option(command, *flags);
     auto events = command.group("Events (for cameras with --detect)");
     add_settings_of_all(events, jobs::event_settings(), flags->events);
+    add_settings_of_all(command, jobs::rtsp_settings(), flags->rtsp);
     add_access_options(command, flags->access);
     command.flag("--no-web", flags->no_web, "serve streams only, without the page, API and metrics over HTTP");
     for (const auto& option : add_detector_options(command, flags->cameras.detector, "--detect-threshold"))

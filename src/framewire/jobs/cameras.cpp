@@ -14,17 +14,24 @@
 #include "framewire/media/sources.hpp"
 #include "framewire/net/address.hpp"
 #include "framewire/plan/statistics.hpp"
+#include "framewire/service/onvif/device.hpp"
+#include "framewire/service/onvif/discovery.hpp"
+#include "framewire/service/rtsp/rtsp_server.hpp"
+#include "framewire/service/video/camera_video.hpp"
 #include "framewire/service/web/site.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <set>
 #include <system_error>
@@ -357,11 +364,29 @@ const CamerasOptions& checked(const CamerasOptions& options) {
                  "the base path {} begins with the name of a camera, so it would hide the camera's address", path);
         naming(name, options.cameras.size() > 1, [&] { check_camera(camera); });
     }
+    if (options.rtsp.onvif && (!options.rtsp.listen || !options.web))
+        fail(ErrorCode::usage, "onvif requires rtsp, and the page and API over HTTP");
     check_events(options.events);
     if (!options.events.mqtt.broker.host.empty() && watched(options).empty())
         fail(ErrorCode::usage, "mqtt sends detector events, but detect is not enabled for any camera");
     check_frigate(options);
     return options;
+}
+
+// Returns a text that identifies this machine.
+std::string machine_id() {
+    std::ifstream file("/etc/machine-id");
+    std::string id;
+    if (std::getline(file, id) && !id.empty()) return id;
+    std::array<char, 256> name{};
+    ::gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+// Returns the encoder's settings, with RTSP the default ones if none were given.
+std::optional<LiveVideoSettings> video_encoder_of(const CamerasOptions& options) {
+    if (options.rtsp.listen && !options.video.encoder) return LiveVideoSettings();
+    return options.video.encoder;
 }
 
 void require_folder(const std::string& folder) {
@@ -388,7 +413,8 @@ struct CamerasJob::State {
           events(options.events, watched(options), make_outputs(options)) {
         const auto& live = options.live;
         require_folder(live.record_folder);
-        if (options.video.encoder) check_live_video(*options.video.encoder);
+        const auto encoder = video_encoder_of(options);
+        if (encoder) check_live_video(*encoder);
         auto requested = live.state_path.empty() ? PersistedSettings() : read_state(live.state_path);
         const auto seen = watched(options);
         if (!seen.empty()) result.events.emplace();
@@ -406,12 +432,14 @@ struct CamerasJob::State {
                 std::make_unique<Camera>(camera, listener, live, fitting(camera, requested[camera.server.stream])));
             result.cameras.push_back({.name = camera.server.stream});
         }
-        if (options.video.encoder)
+        if (encoder)
             for (const auto& camera : cameras)
-                videos.push_back(std::make_shared<service::CameraVideos>(camera->live(), *options.video.encoder));
+                videos.push_back(std::make_shared<service::CameraVideos>(camera->live(), *encoder));
         open();
         if (publisher) publisher->show(watched_live(seen));
         if (!live.state_path.empty()) persist_settings(live.state_path, std::move(requested));
+        if (options.rtsp.listen) serve_rtsp(options);
+        if (options.rtsp.onvif) describe_to_onvif(options);
         if (options.web) serve_web(options);
     }
     ~State() { listener.set_site(nullptr); }
@@ -443,9 +471,42 @@ struct CamerasJob::State {
                                                    .has_token = !options.listener.token.empty(),
                                                    .has_tls = options.listener.tls.has_value(),
                                                    .takes_recordings = !options.live.record_folder.empty(),
-                                                   .base_path = options.listener.base_path}));
+                                                   .base_path = options.listener.base_path,
+                                                   .onvif = onvif}));
         log_info("in a browser: {}://{}{}/", options.listener.tls ? "https" : "http", to_string(listener.address()),
                  options.listener.base_path);
+    }
+
+    // Starts the RTSP server with the access control of the listener.
+    void serve_rtsp(const CamerasOptions& options) {
+        auto settings = options.rtsp;
+        settings.token = options.listener.token;
+        settings.open = options.listener.open;
+        settings.tls = options.listener.tls;
+        settings.sessions_limit = options.listener.viewers_limit;
+        rtsp = std::make_unique<service::RtspServer>(settings, videos);
+        for (const auto& camera : cameras) log_info("over RTSP: {}", rtsp->url(camera->name()));
+    }
+
+    // Answers ONVIF clients: requests over HTTP, and probes that look for cameras in the network.
+    void describe_to_onvif(const CamerasOptions& options) {
+        const auto& address = listener.address();
+        const auto uuid = service::onvif::uuid_of(fmt::format("framewire {} {}", machine_id(), to_string(address)));
+        onvif = std::make_shared<service::onvif::Device>(
+            service::onvif::DeviceParts{.cameras = live(),
+                                        .token = options.listener.token,
+                                        .tls = options.listener.tls.has_value(),
+                                        .rtsp_port = rtsp->address().port,
+                                        .base_path = options.listener.base_path,
+                                        .uuid = uuid});
+        discovery = std::make_unique<service::onvif::Discovery>(
+            service::onvif::DiscoveryOptions{.http = address,
+                                             .tls = options.listener.tls.has_value(),
+                                             .base_path = options.listener.base_path,
+                                             .uuid = uuid,
+                                             .name = "framewire"});
+        log_info("ONVIF clients find the cameras at {}://{}{}{}", options.listener.tls ? "https" : "http",
+                 to_string(address), options.listener.base_path, service::onvif::device_path);
     }
 
     std::vector<std::shared_ptr<service::LiveCamera>> live() const {
@@ -525,6 +586,8 @@ struct CamerasJob::State {
         FirstFailure failure;
         for (const auto& of_camera : failures)
             if (of_camera) failure.attempt([&] { std::rethrow_exception(of_camera); });
+        discovery.reset();
+        rtsp.reset();
         end_events();
         listener.close("all streams have ended");
         result.total = total_of(cameras);
@@ -564,6 +627,9 @@ struct CamerasJob::State {
     // of each camera; not valid any more when its result was taken
     std::vector<std::future<void>> opening;
     CamerasResult result;
+    std::unique_ptr<service::RtspServer> rtsp;
+    std::shared_ptr<service::onvif::Device> onvif;
+    std::unique_ptr<service::onvif::Discovery> discovery;
     // last member, because it refers to the cameras
     std::shared_ptr<StateKeeper> keeper;
 };

@@ -10,6 +10,7 @@
 #include "framewire/service/event_hub.hpp"
 #include "framewire/service/live_camera.hpp"
 #include "framewire/service/mqtt.hpp"
+#include "framewire/service/rtsp/rtsp_server.hpp"
 #include "framewire/service/video/camera_video.hpp"
 
 #include <cstdint>
@@ -134,9 +135,12 @@ struct CamerasOptions {
     service::LiveOptions live{};
     /// If true, the listener also serves the page, the API and other HTTP routes.
     bool web = true;
+    /// The RTSP server. Token, TLS and the limit of viewers are those of `listener`.
+    service::RtspOptions rtsp{};
     /// Events of cameras with a detector. Relayed streams have none.
     service::EventOptions events{};
-    /// H.264 video for players other than framewire's. Not in effect without `web`.
+    /// H.264 video for players other than framewire's, over HTTP if `web` is set and over RTSP if `rtsp` has an
+    /// address. RTSP without an encoder uses the default one.
     service::VideoOptions video{};
 };
 

@@ -70,11 +70,13 @@ public:
             if (entry.key != "cameras" && entry.key != "defaults" &&
                 !take(entry, listener_settings(), result_.listener) &&
                 !take(entry, live_option_settings(), result_.live) && !take(entry, event_settings(), result_.events) &&
-                !take(entry, video_settings(), result_.video))
-                unknown(entry, names_of(video_settings(),
-                                        names_of(event_settings(),
-                                                 names_of(live_option_settings(),
-                                                          names_of(listener_settings(), {"cameras", "defaults"})))));
+                !take(entry, rtsp_settings(), result_.rtsp) && !take(entry, video_settings(), result_.video))
+                unknown(entry,
+                        names_of(rtsp_settings(),
+                                 names_of(video_settings(),
+                                          names_of(event_settings(),
+                                                   names_of(live_option_settings(),
+                                                            names_of(listener_settings(), {"cameras", "defaults"}))))));
         attempt(root.place, [&] { check_events(result_.events); });
         const auto* defaults = entry_of(root, "defaults");
         if (defaults && is_map(*defaults)) check_defaults(defaults->value);
@@ -1044,6 +1046,24 @@ const std::vector<Setting<service::LiveOptions>>& live_option_settings() {
           .optional = true,
           .unit = "DIR"},
          [](service::LiveOptions& live, const std::string& text) { live.record_folder = text; }}};
+    return settings;
+}
+
+const std::vector<Setting<service::RtspOptions>>& rtsp_settings() {
+    static const std::vector<Setting<service::RtspOptions>> settings = {
+        {{.name = "rtsp",
+          .help = "also serve each camera as H.264 over RTSP at this address, such as 127.0.0.1:8554: "
+                  "rtsp://HOST:PORT/NAME; implies --video; the token, TLS and the limit of viewers apply",
+          .type = Type::text,
+          .optional = true,
+          .unit = "HOST:PORT"},
+         [](service::RtspOptions& rtsp, const std::string& text) { rtsp.listen = net::parse_address(text); },
+         problem_of([](const std::string& text) { net::parse_address(text); })},
+        {{.name = "onvif",
+          .help = "let recorders find the cameras and their RTSP addresses by ONVIF and WS-Discovery; requires rtsp",
+          .type = Type::flag,
+          .default_value = "0"},
+         [](service::RtspOptions& rtsp, const std::string& text) { rtsp.onvif = text == "1"; }}};
     return settings;
 }
 

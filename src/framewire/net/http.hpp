@@ -19,7 +19,7 @@ class Feed;
 enum class Method { get, head, put, post };
 
 /// A complete request that passed the limits and the admission checks. Authorization, Origin and Host were checked
-/// before, so they are not part of it.
+/// before.
 struct Request {
     Method method = Method::get;
     /// Path of the target, percent-decoded once. It has no empty, "." or ".." segments, except for one "/" at the end.
@@ -35,6 +35,8 @@ struct Request {
     std::string if_none_match{};
     /// Address of the client for messages, such as "127.0.0.1:40312".
     std::string peer{};
+    /// The Host field: the name and port under which the client reaches this server. Empty if it is missing.
+    std::string host{};
     /// True if the request has the right token or the server needs none. Also determined for routes that need no token.
     bool let_in = false;
 };

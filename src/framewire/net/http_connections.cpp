@@ -130,7 +130,7 @@ std::string security_policy(std::span<const std::string> frame_ancestors) {
     std::string ancestors = frame_ancestors.empty() ? " 'none'" : "";
     for (const auto& site : frame_ancestors) ancestors += site == "self" ? " 'self'" : " " + site;
     return "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; "
-           "img-src 'self' blob: data:; connect-src 'self'; manifest-src 'self'; frame-ancestors" +
+           "img-src 'self' blob: data:; media-src 'self'; connect-src 'self'; manifest-src 'self'; frame-ancestors" +
            ancestors + "; base-uri 'none'; form-action 'none'";
 }
 
@@ -799,6 +799,7 @@ void HttpConnections::run_route(const HttpConnectionPointer& http, const std::sh
                     .body = std::move(http->raw.body),
                     .if_none_match = std::string(http->raw.field("if-none-match").value_or("")),
                     .peer = http->name,
+                    .host = std::string(http->raw.field("host").value_or("")),
                     .let_in = http->let_in};
     const auto task = [weak = std::weak_ptr(http), self = std::weak_ptr(self_), &loop = loop_, &route,
                        request = std::move(request)](bool may_use_site) {

@@ -49,20 +49,6 @@ std::string host_of(std::string_view text) {
     return parse_address(has_port ? std::string(text) : std::string(text) + ":0").host;
 }
 
-// Decodes Base64 (RFC 4648). Returns nullopt if the text is not valid Base64.
-std::optional<std::string> from_base64(std::string_view coded) {
-    constexpr std::size_t longest = 1024;  // a user name and a token
-    if (coded.empty() || coded.size() > longest || coded.size() % 4 != 0) return std::nullopt;
-    std::string plain(coded.size() / 4 * 3, '\0');
-    if (EVP_DecodeBlock(reinterpret_cast<unsigned char*>(plain.data()),
-                        reinterpret_cast<const unsigned char*>(coded.data()), static_cast<int>(coded.size())) < 0)
-        return std::nullopt;
-    // EVP_DecodeBlock() counts padding as bytes.
-    const auto padding = coded.size() - std::min(coded.find_last_not_of('=') + 1, coded.size());
-    plain.resize(plain.size() - std::min<std::size_t>(padding, 2));
-    return plain;
-}
-
 // Returns the token after "Bearer " or the password of Basic (RFC 6750, RFC 7617), or nullopt if the request has no
 // Authorization. Throws Refused if the field has another form.
 std::optional<std::string> token_of(const RawRequest& request) {
@@ -81,6 +67,19 @@ std::optional<std::string> token_of(const RawRequest& request) {
 }
 
 }  // namespace
+
+std::optional<std::string> from_base64(std::string_view coded) {
+    constexpr std::size_t longest = 1024;  // a user name and a token
+    if (coded.empty() || coded.size() > longest || coded.size() % 4 != 0) return std::nullopt;
+    std::string plain(coded.size() / 4 * 3, '\0');
+    if (EVP_DecodeBlock(reinterpret_cast<unsigned char*>(plain.data()),
+                        reinterpret_cast<const unsigned char*>(coded.data()), static_cast<int>(coded.size())) < 0)
+        return std::nullopt;
+    // EVP_DecodeBlock() counts padding as bytes.
+    const auto padding = coded.size() - std::min(coded.find_last_not_of('=') + 1, coded.size());
+    plain.resize(plain.size() - std::min<std::size_t>(padding, 2));
+    return plain;
+}
 
 Admission::Admission(Rules rules, Gate& gate) : rules_(std::move(rules)), gate_(gate) {
     for (auto& host : rules_.hosts) host = lower_case(host);

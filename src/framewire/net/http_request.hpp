@@ -34,6 +34,9 @@ struct RawRequest {
     bool lists(std::string_view name, std::string_view token) const;
 };
 
+/// Decodes Base64 (RFC 4648), at most 1024 characters. Returns nullopt if the text is not valid Base64.
+std::optional<std::string> from_base64(std::string_view coded);
+
 /// Thrown to refuse a request: the status and text of the response. Only code that handles HTTP connections catches it.
 struct Refused {
     int status = 400;

@@ -4,9 +4,14 @@
 #include "framewire/net/tls.hpp"
 #include "framewire/service/access.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace framewire::service {
 namespace {
@@ -35,11 +40,16 @@ std::optional<net::TlsIdentity> identity_of(const AccessOptions& options) {
 
 }  // namespace
 
-Access prepare_access(const AccessOptions& options, net::ListenerOptions& listener) {
+Access prepare_access(const AccessOptions& options, net::ListenerOptions& listener,
+                      std::span<const net::Address> also) {
     if (options.open && !options.token_file.empty())
         fail(ErrorCode::usage, "a token file cannot be combined with access without a token");
     Access access{.token_file = options.token_file};
-    const bool others_reach_it = !net::is_loopback(listener.listen);
+    std::vector<std::string> reachable;
+    if (!net::is_loopback(listener.listen)) reachable.push_back(to_string(listener.listen));
+    for (const auto& address : also)
+        if (!net::is_loopback(address)) reachable.push_back(to_string(address));
+    const bool others_reach_it = !reachable.empty();
     listener.open = options.open;
     if (access.token_file.empty() && others_reach_it && !options.open) {
         access.token_file = net::kept_file("token");
@@ -52,11 +62,11 @@ Access prepare_access(const AccessOptions& options, net::ListenerOptions& listen
         listener.tls = std::move(identity);
     }
     if (!others_reach_it) return access;
-    if (options.open)
-        log_warning("anyone who can connect to {} can watch: no token is required", to_string(listener.listen));
+    const auto where = fmt::format("{}", fmt::join(reachable, " and "));
+    if (options.open) log_warning("anyone who can connect to {} can watch: no token is required", where);
     if (!listener.tls)
         log_warning("pictures{} sent from {} are not encrypted: TLS is off", options.open ? "" : " and the token",
-                    to_string(listener.listen));
+                    where);
     return access;
 }
 

@@ -2,6 +2,7 @@
 
 #include "framewire/net/server.hpp"
 
+#include <span>
 #include <string>
 
 namespace framewire::service {
@@ -32,8 +33,11 @@ struct Access {
 };
 
 /// Sets token and certificate in `listener`. Logs warnings if others on the network could read the token or watch.
+/// `also` are further addresses at which the server listens; if other machines can reach one of them, they need the
+/// token, too.
 /// Throws Error{usage} if options contradict each other, and the errors of net::read_token_file(), net::kept_file(),
 /// net::keep_secret(), net::make_identity() and net::check_identity().
-Access prepare_access(const AccessOptions& options, net::ListenerOptions& listener);
+Access prepare_access(const AccessOptions& options, net::ListenerOptions& listener,
+                      std::span<const net::Address> also = {});
 
 }  // namespace framewire::service

@@ -10,7 +10,7 @@ const web = fileURLToPath(new URL("../..", import.meta.url));
 const filters = JSON.parse(execFileSync(join(web, "../build/dev/framewire"), ["filters", "--json"], { encoding: "utf8" }));
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 const POLICY =
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; img-src 'self' blob: data:; " +
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self'; " +
     "connect-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 const cameras = ["door", "yard", "hall", "gate"].map((name, index) => ({

@@ -6,6 +6,7 @@
 #include "framewire/media/image_formats.hpp"
 #include "framewire/plan/chain.hpp"
 #include "framewire/service/events.hpp"
+#include "framewire/service/onvif/device.hpp"
 #include "framewire/service/video/http_video.hpp"
 #include "framewire/service/web/embedded_files.hpp"
 #include "framewire/service/web/json.hpp"
@@ -250,6 +251,7 @@ std::shared_ptr<const net::http::Site> make_site(const SiteParts& parts) {
     add_event_routes(*site, *parts.events);
     add_control_routes(*site, cameras);
     add_picture_routes(*site, cameras);
+    if (parts.onvif) onvif::add_routes(*site, parts.onvif);
     add_video_routes(*site, cameras);
     return site;
 }
@@ -258,13 +260,6 @@ namespace {
 
 using net::http::Request;
 using net::http::Response;
-
-// Adds the fields that players in browsers need: a tab that shows the video must be allowed to load it.
-Response with_video_fields(Response response) {
-    response.headers.emplace_back("Content-Security-Policy",
-                                  "default-src 'none'; media-src 'self'; frame-ancestors 'none'");
-    return response;
-}
 
 }  // namespace
 
@@ -275,7 +270,7 @@ void add_video_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>
                   .handler = [cameras, answer](const Request& request) {
                       const auto& shown = cameras->of(request);
                       if (!shown.video) fail(ErrorCode::no_input, "this server offers no H.264 video (serve --video)");
-                      return with_video_fields(answer(*shown.video->of(request.query), request));
+                      return answer(*shown.video->of(request.query), request);
                   }});
     };
     add("/{camera}/stream.mp4", [](HttpVideo& video, const Request&) { return video.mp4(); });

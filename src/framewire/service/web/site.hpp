@@ -87,6 +87,9 @@ private:
 
 namespace framewire::service {
 class CameraVideos;
+namespace onvif {
+class Device;
+}
 class EventFeeds;
 class HttpVideos;
 }  // namespace framewire::service
@@ -111,6 +114,8 @@ struct SiteParts {
     bool takes_recordings = false;
     /// Prefix of the addresses that the API returns, see net::ListenerOptions.
     std::string base_path{};
+    /// Optional. Answers ONVIF requests.
+    std::shared_ptr<onvif::Device> onvif{};
 };
 
 /// Creates the site: page, API, metrics, and pictures for other tools (docs/web.md). Everything that `parts` refers to

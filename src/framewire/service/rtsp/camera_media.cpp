@@ -1,0 +1,328 @@
+#include "framewire/service/rtsp/camera_media.hpp"
+#include "framewire/core/error.hpp"
+#include "framewire/core/log.hpp"
+
+#include <fmt/format.h>
+#include <gst/base/gstbasesink.h>
+
+#include <algorithm>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+namespace framewire::service {
+
+FeedPump::FeedPump() : thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+void FeedPump::stop() {
+    thread_.request_stop();
+    if (thread_.joinable()) thread_.join();
+}
+
+void FeedPump::wake(std::weak_ptr<CameraFeed> feed) {
+    {
+        const std::lock_guard lock(mutex_);
+        woken_.push_back(std::move(feed));
+    }
+    changed_.notify_one();
+}
+
+void FeedPump::run(const std::stop_token& stop) {
+    for (;;) {
+        std::weak_ptr<CameraFeed> woken;
+        {
+            std::unique_lock lock(mutex_);
+            if (!changed_.wait(lock, stop, [&] { return !woken_.empty(); })) return;
+            woken = std::move(woken_.front());
+            woken_.pop_front();
+        }
+        if (const auto feed = woken.lock()) feed->pass_on();
+    }
+}
+
+CameraFeed::CameraFeed(std::shared_ptr<CameraVideo> video, GstAppSrc* source, std::shared_ptr<FeedParts> parts)
+    : video_(std::move(video)), parts_(std::move(parts)) {
+    g_weak_ref_init(&source_, source);
+    g_weak_ref_init(&media_, nullptr);
+    ++parts_->feeds;
+}
+
+CameraFeed::~CameraFeed() {
+    subscription_.reset();
+    g_weak_ref_clear(&source_);
+    g_weak_ref_clear(&media_);
+    --parts_->feeds;
+}
+
+void CameraFeed::start() {
+    {
+        const std::lock_guard lock(mutex_);
+        if (std::exchange(started_, true)) return;
+        try {
+            subscription_ = video_->subscribe([parts = parts_, feed = weak_from_this()] { parts->pump.wake(feed); });
+        } catch (const std::exception& error) {
+            log_warning("{}: no video over RTSP: {}", video_->camera().name(), error.what());
+            return end(error.what());
+        }
+    }
+    // access units that arrived before the wake function was in place
+    parts_->pump.wake(weak_from_this());
+}
+
+namespace {
+
+// Access units that may wait in an appsrc. It passes them on at once, so more than a few mean that the pipeline hangs.
+constexpr guint64 most_waiting = 32;
+
+// Returns a buffer that shares ownership of the access unit's bytes.
+GstBuffer* buffer_of(const std::shared_ptr<const AccessUnit>& unit) {
+    auto* bytes = const_cast<char*>(unit->bytes.data());
+    return gst_buffer_new_wrapped_full(GST_MEMORY_FLAG_READONLY, bytes, unit->bytes.size(), 0, unit->bytes.size(),
+                                       Shared<const AccessUnit>::make(unit), Shared<const AccessUnit>::release);
+}
+
+GstClockTime time_of(std::int64_t ticks) {
+    return gst_util_uint64_scale(static_cast<guint64>(ticks), GST_SECOND, video_clock_hz);
+}
+
+void set_caps(GstAppSrc* source, const VideoFormat& format) {
+    using CapsPointer = std::unique_ptr<GstCaps, ReleasedBy<gst_caps_unref>>;
+    const CapsPointer caps(gst_caps_new_simple("video/x-h264", "stream-format", G_TYPE_STRING, "byte-stream",
+                                               "alignment", G_TYPE_STRING, "au", "width", G_TYPE_INT, format.width,
+                                               "height", G_TYPE_INT, format.height, nullptr));
+    gst_app_src_set_caps(source, caps.get());
+}
+
+}  // namespace
+
+void CameraFeed::push(GstAppSrc* source, const std::shared_ptr<const AccessUnit>& unit) {
+    if (gst_app_src_get_current_level_buffers(source) >= most_waiting) waits_for_key_ = true;
+    if (waits_for_key_ && !unit->key) return video_->request_keyframe();
+    waits_for_key_ = false;
+    if (!first_pts_) first_pts_ = unit->pts;
+    auto* buffer = buffer_of(unit);
+    GST_BUFFER_PTS(buffer) = GST_BUFFER_DTS(buffer) = time_of(std::max<std::int64_t>(unit->pts - *first_pts_, 0));
+    GST_BUFFER_DURATION(buffer) = time_of(std::max<std::int64_t>(unit->duration, 0));
+    if (!unit->key) GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DELTA_UNIT);
+    gst_app_src_push_buffer(source, buffer);
+}
+
+void CameraFeed::pass_on() {
+    const std::lock_guard lock(mutex_);
+    if (!subscription_ || ended_) return;
+    const ObjectPointer<GstAppSrc> source(static_cast<GstAppSrc*>(g_weak_ref_get(&source_)));
+    if (!source) return;
+    for (;;) {
+        auto taken = subscription_->take();
+        if (taken.format && taken.format != format_) {
+            if (format_) return end("the frame size has changed");
+            format_ = taken.format;
+            set_caps(source.get(), *format_);
+        }
+        if (taken.lost) waits_for_key_ = true;
+        for (const auto& unit : taken.units) push(source.get(), unit);
+        if (taken.ended) return end(taken.failure);
+        if (taken.units.empty()) return;
+    }
+}
+
+// Clients are disconnected, because most players take no notice of the end of a live stream. They may connect again.
+// The error message ends the wait of a client whose stream has not begun.
+void CameraFeed::end(const std::string& why) {
+    ended_ = true;
+    ++parts_->generation;
+    if (!why.empty()) log_info("{}: RTSP clients are disconnected: {}", video_->camera().name(), why);
+    if (const ObjectPointer<GstAppSrc> source(static_cast<GstAppSrc*>(g_weak_ref_get(&source_))); source)
+        GST_ELEMENT_ERROR(source.get(), STREAM, FAILED, ("%s", why.c_str()), (nullptr));
+    const ObjectPointer<GstRTSPMedia> media(static_cast<GstRTSPMedia*>(g_weak_ref_get(&media_)));
+    if (media) parts_->end(media.get());
+}
+
+namespace {
+
+// The camera of a factory.
+struct CameraMount {
+    std::shared_ptr<CameraVideos> videos;
+    std::shared_ptr<FeedParts> parts;
+};
+
+// The object that GStreamer calls. GLib allocates and frees it, so it has no constructor.
+struct CameraFactory {
+    GstRTSPMediaFactory parent;
+    std::shared_ptr<CameraMount>* mount;
+};
+struct CameraFactoryClass {
+    GstRTSPMediaFactoryClass parent;
+};
+
+gpointer factory_parent = nullptr;
+constexpr const char* feed_key = "framewire-feed";
+
+CameraMount& mount_of(GstRTSPMediaFactory* factory) { return **reinterpret_cast<CameraFactory*>(factory)->mount; }
+
+// Medias are shared by all addresses of the same variant, whatever name the client has for this host.
+gchar* media_key(GstRTSPMediaFactory* factory, const GstRTSPUrl* url) {
+    const auto& mount = mount_of(factory);
+    std::string variant;
+    try {
+        variant = to_string(VideoVariant::parse(std::string_view(variant_query(*url))));
+    } catch (const std::exception&) {
+        variant = "invalid";
+    }
+    return g_strdup(
+        fmt::format("{}?{}#{}", mount.videos->camera()->name(), variant, mount.parts->generation.load()).c_str());
+}
+
+// Makes appsrc ! rtph264pay. The payloader finds the parameter sets for the SDP in the first keyframe.
+GstElement* make_media_element(GstRTSPMediaFactory* factory, const GstRTSPUrl* url) {
+    const auto& mount = mount_of(factory);
+    try {
+        auto video = mount.videos->variant(VideoVariant::parse(std::string_view(variant_query(*url))));
+        GstElement *source = gst_element_factory_make("appsrc", nullptr),
+                   *payloader = gst_element_factory_make("rtph264pay", "pay0"), *bin = gst_bin_new(nullptr);
+        gst_bin_add_many(GST_BIN(bin), source, payloader, nullptr);
+        g_object_set(source, "is-live", TRUE, "format", GST_FORMAT_TIME, "max-bytes", guint64{0}, nullptr);
+        gst_util_set_object_arg(G_OBJECT(payloader), "aggregate-mode", "zero-latency");
+        gst_element_link(source, payloader);
+        const auto feed = std::make_shared<CameraFeed>(std::move(video), GST_APP_SRC(source), mount.parts);
+        GstAppSrcCallbacks callbacks{};
+        callbacks.need_data = [](GstAppSrc*, guint, gpointer data) { Shared<CameraFeed>::of(data).start(); };
+        gst_app_src_set_callbacks(GST_APP_SRC(source), &callbacks, Shared<CameraFeed>::make(feed),
+                                  Shared<CameraFeed>::release);
+        g_object_set_data_full(G_OBJECT(bin), feed_key, new std::weak_ptr<CameraFeed>(feed),
+                               [](gpointer data) { delete static_cast<std::weak_ptr<CameraFeed>*>(data); });
+        return bin;
+    } catch (const std::exception& error) {
+        log_warning("{}: no video over RTSP: {}", mount.videos->camera()->name(), error.what());
+    }
+    return nullptr;
+}
+
+// The camera paces the pictures, so sinks need not wait for the clock. If they did, a stream that begins with a
+// keyframe from before its start would stay late by the age of that keyframe, up to 0.5 s.
+void send_at_once(GstBin*, GstBin*, GstElement* element, gpointer) {
+    if (GST_IS_BASE_SINK(element)) g_object_set(element, "sync", FALSE, nullptr);
+}
+
+void configure_media(GstRTSPMediaFactory* factory, GstRTSPMedia* media) {
+    GST_RTSP_MEDIA_FACTORY_CLASS(factory_parent)->configure(factory, media);
+    if (const auto feed = feed_of(media)) feed->set_media(media);
+    const ObjectPointer<GstElement> element(gst_rtsp_media_get_element(media));
+    const ObjectPointer<GstObject> pipeline(gst_object_get_parent(GST_OBJECT(element.get())));
+    if (pipeline) g_signal_connect(pipeline.get(), "deep-element-added", G_CALLBACK(send_at_once), nullptr);
+}
+
+void finalize_factory(GObject* object) {
+    delete reinterpret_cast<CameraFactory*>(object)->mount;
+    G_OBJECT_CLASS(factory_parent)->finalize(object);
+}
+
+void init_factory_class(gpointer type, gpointer) {
+    factory_parent = g_type_class_peek_parent(type);
+    auto* factory = GST_RTSP_MEDIA_FACTORY_CLASS(type);
+    factory->gen_key = media_key;
+    factory->create_element = make_media_element;
+    factory->configure = configure_media;
+    G_OBJECT_CLASS(type)->finalize = finalize_factory;
+}
+
+GType factory_type() {
+    static const GType type =
+        g_type_register_static_simple(GST_TYPE_RTSP_MEDIA_FACTORY, "FramewireCameraFactory", sizeof(CameraFactoryClass),
+                                      init_factory_class, sizeof(CameraFactory), nullptr, GTypeFlags(0));
+    return type;
+}
+
+// Returns the path of an address without the variant, and with the name of a track that a player has appended to it.
+std::string path_without_variant(const GstRTSPUrl* url) {
+    const std::string_view query = url->query ? url->query : "";
+    return fmt::format("{}{}", url->abspath ? url->abspath : "", query.substr(std::min(query.find('/'), query.size())));
+}
+
+// Subclasses that change how the path is found. They have no members of their own.
+struct VariantMountsClass {
+    GstRTSPMountPointsClass parent;
+};
+struct VariantClientClass {
+    GstRTSPClientClass parent;
+};
+struct VariantServerClass {
+    GstRTSPServerClass parent;
+};
+
+void init_mounts_class(gpointer type, gpointer) {
+    GST_RTSP_MOUNT_POINTS_CLASS(type)->make_path = [](GstRTSPMountPoints*, const GstRTSPUrl* url) {
+        return g_strdup(path_without_variant(url).c_str());
+    };
+}
+
+void init_client_class(gpointer type, gpointer) {
+    GST_RTSP_CLIENT_CLASS(type)->make_path_from_uri = [](GstRTSPClient*, const GstRTSPUrl* url) {
+        return g_strdup(path_without_variant(url).c_str());
+    };
+}
+
+template <class Class, class Object>
+GType subclass(GType parent, const char* name, GClassInitFunc init) {
+    return g_type_register_static_simple(parent, name, sizeof(Class), init, sizeof(Object), nullptr, GTypeFlags(0));
+}
+
+// Does what the server's own function does, with the subclass of clients.
+GstRTSPClient* create_variant_client(GstRTSPServer* server) {
+    static const GType type =
+        subclass<VariantClientClass, GstRTSPClient>(GST_TYPE_RTSP_CLIENT, "FramewireRtspClient", init_client_class);
+    auto* client = GST_RTSP_CLIENT(g_object_new(type, nullptr));
+    gst_rtsp_client_set_session_pool(client,
+                                     ObjectPointer<GstRTSPSessionPool>(gst_rtsp_server_get_session_pool(server)).get());
+    gst_rtsp_client_set_mount_points(client,
+                                     ObjectPointer<GstRTSPMountPoints>(gst_rtsp_server_get_mount_points(server)).get());
+    gst_rtsp_client_set_auth(client, ObjectPointer<GstRTSPAuth>(gst_rtsp_server_get_auth(server)).get());
+    gst_rtsp_client_set_thread_pool(client,
+                                    ObjectPointer<GstRTSPThreadPool>(gst_rtsp_server_get_thread_pool(server)).get());
+    gst_rtsp_client_set_content_length_limit(client, gst_rtsp_server_get_content_length_limit(server));
+    return client;
+}
+
+void init_server_class(gpointer type, gpointer) { GST_RTSP_SERVER_CLASS(type)->create_client = create_variant_client; }
+
+}  // namespace
+
+ObjectPointer<GstRTSPServer> make_variant_server() {
+    static const GType server_type =
+        subclass<VariantServerClass, GstRTSPServer>(GST_TYPE_RTSP_SERVER, "FramewireRtspServer", init_server_class);
+    static const GType mounts_type = subclass<VariantMountsClass, GstRTSPMountPoints>(
+        GST_TYPE_RTSP_MOUNT_POINTS, "FramewireMountPoints", init_mounts_class);
+    ObjectPointer<GstRTSPServer> server(GST_RTSP_SERVER(g_object_new(server_type, nullptr)));
+    const ObjectPointer<GstRTSPMountPoints> mounts(GST_RTSP_MOUNT_POINTS(g_object_new(mounts_type, nullptr)));
+    gst_rtsp_server_set_mount_points(server.get(), mounts.get());
+    return server;
+}
+
+std::string variant_query(const GstRTSPUrl& url) {
+    const std::string_view query = url.query ? url.query : "";
+    return std::string(query.substr(0, query.find('/')));
+}
+
+std::shared_ptr<CameraFeed> feed_of(GstRTSPMedia* media) {
+    const ObjectPointer<GstElement> element(gst_rtsp_media_get_element(media));
+    const auto* feed = static_cast<std::weak_ptr<CameraFeed>*>(g_object_get_data(G_OBJECT(element.get()), feed_key));
+    return feed ? feed->lock() : nullptr;
+}
+
+ObjectPointer<GstRTSPMediaFactory> make_camera_factory(std::shared_ptr<CameraVideos> videos,
+                                                       std::shared_ptr<FeedParts> parts) {
+    ObjectPointer<GstRTSPMediaFactory> factory(GST_RTSP_MEDIA_FACTORY(g_object_new(factory_type(), nullptr)));
+    const bool tcp_only = parts->tcp_only;
+    auto mount = std::make_shared<CameraMount>();
+    mount->videos = std::move(videos);
+    mount->parts = std::move(parts);
+    reinterpret_cast<CameraFactory*>(factory.get())->mount = new std::shared_ptr<CameraMount>(std::move(mount));
+    gst_rtsp_media_factory_set_shared(factory.get(), TRUE);
+    gst_rtsp_media_factory_set_protocols(
+        factory.get(), GstRTSPLowerTrans((tcp_only ? 0 : GST_RTSP_LOWER_TRANS_UDP) | GST_RTSP_LOWER_TRANS_TCP));
+    constexpr guint socket_buffer_bytes = 1U << 20;  // a keyframe of a 4K camera
+    gst_rtsp_media_factory_set_buffer_size(factory.get(), socket_buffer_bytes);
+    return factory;
+}
+
+}  // namespace framewire::service
