@@ -467,6 +467,12 @@ struct CamerasJob::State {
         listener.set_site(service::web::make_site({.cameras = live(),
                                                    .videos = videos,
                                                    .viewers = [this] { return listener.metrics(); },
+                                                   .rtsp =
+                                                       [server = std::weak_ptr(rtsp)] {
+                                                           const auto there = server.lock();
+                                                           return there ? std::optional(there->statistics())
+                                                                        : std::nullopt;
+                                                       },
                                                    .events = &events.feeds(),
                                                    .has_token = !options.listener.token.empty(),
                                                    .has_tls = options.listener.tls.has_value(),
@@ -484,7 +490,7 @@ struct CamerasJob::State {
         settings.open = options.listener.open;
         settings.tls = options.listener.tls;
         settings.sessions_limit = options.listener.viewers_limit;
-        rtsp = std::make_unique<service::RtspServer>(settings, videos);
+        rtsp = std::make_shared<service::RtspServer>(settings, videos);
         for (const auto& camera : cameras) log_info("over RTSP: {}", rtsp->url(camera->name()));
     }
 
@@ -627,7 +633,7 @@ struct CamerasJob::State {
     // of each camera; not valid any more when its result was taken
     std::vector<std::future<void>> opening;
     CamerasResult result;
-    std::unique_ptr<service::RtspServer> rtsp;
+    std::shared_ptr<service::RtspServer> rtsp;
     std::shared_ptr<service::onvif::Device> onvif;
     std::unique_ptr<service::onvif::Discovery> discovery;
     // last member, because it refers to the cameras

@@ -112,6 +112,7 @@ void CameraFeed::pass_on() {
     if (!subscription_ || ended_) return;
     const ObjectPointer<GstAppSrc> source(static_cast<GstAppSrc*>(g_weak_ref_get(&source_)));
     if (!source) return;
+    drop_withdrawn();
     for (;;) {
         auto taken = subscription_->take();
         if (taken.format && taken.format != format_) {
@@ -124,6 +125,14 @@ void CameraFeed::pass_on() {
         if (taken.ended) return end(taken.failure);
         if (taken.units.empty()) return;
     }
+}
+
+// When a privacy mask is set, video from before it may wait for clients that read too slowly.
+void CameraFeed::drop_withdrawn() {
+    const auto oldest = video_->camera().oldest_picture_version();
+    if (std::exchange(oldest_version_, oldest) == oldest) return;
+    const ObjectPointer<GstRTSPMedia> media(static_cast<GstRTSPMedia*>(g_weak_ref_get(&media_)));
+    if (media) parts_->end_slow(media.get());
 }
 
 // Clients are disconnected, because most players take no notice of the end of a live stream. They may connect again.

@@ -51,6 +51,9 @@ struct FeedParts {
     FeedPump pump{};
     /// Ends the connections of all clients of a media; called on any thread.
     std::function<void(GstRTSPMedia* media)> end{};
+    /// Ends the connections of those clients of a media for whom video waits to be sent, without sending it; called on
+    /// any thread.
+    std::function<void(GstRTSPMedia* media)> end_slow{};
     /// True if RTP may only be interleaved in the TCP connection, which TLS encrypts.
     bool tcp_only = false;
     /// Number of feeds that exist.
@@ -80,6 +83,7 @@ public:
 private:
     void push(GstAppSrc* source, const std::shared_ptr<const AccessUnit>& unit);
     void end(const std::string& why);
+    void drop_withdrawn();
 
     const std::shared_ptr<CameraVideo> video_;
     const std::shared_ptr<FeedParts> parts_;
@@ -88,6 +92,8 @@ private:
     std::unique_ptr<CameraVideo::Subscription> subscription_;
     bool started_ = false, ended_ = false, waits_for_key_ = true;
     std::shared_ptr<const VideoFormat> format_;
+    // see LiveCamera::oldest_picture_version()
+    std::uint64_t oldest_version_ = 0;
     // pts of the first access unit, which is running time 0
     std::optional<std::int64_t> first_pts_;
 };

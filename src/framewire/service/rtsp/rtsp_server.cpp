@@ -77,6 +77,16 @@ public:
         if (socket_) g_socket_close(socket_.get(), nullptr);
     }
     void shut_down() const { ::shutdown(descriptor_, SHUT_RDWR); }
+    // Ends the connection without sending what waits.
+    void reset() const {
+        const sockaddr nobody{.sa_family = AF_UNSPEC, .sa_data = {}};
+        ::connect(descriptor_, &nobody, sizeof nobody);
+    }
+    // Returns how many bytes the system has not sent yet, because the peer reads too slowly.
+    int unsent_bytes() const {
+        int bytes = 0;
+        return ::ioctl(descriptor_, SIOCOUTQNSD, &bytes) == 0 ? bytes : 0;
+    }
     // Returns how many bytes the peer has not acknowledged.
     int unacknowledged_bytes() const {
         int bytes = 0;
@@ -137,6 +147,13 @@ public:
     void shut_down(GstRTSPClient* client) {
         const std::lock_guard lock(mutex_);
         if (const auto found = clients_.find(client); found != clients_.end()) found->second.socket.shut_down();
+    }
+
+    // Ends the connection if any bytes wait to be sent, without sending them.
+    void reset_if_slow(GstRTSPClient* client) {
+        const std::lock_guard lock(mutex_);
+        const auto found = clients_.find(client);
+        if (found != clients_.end() && found->second.socket.unsent_bytes() > 0) found->second.socket.reset();
     }
 
     void session_begins(GstRTSPClient* client, GstRTSPSession* session) {
@@ -297,20 +314,24 @@ public:
         return static_cast<std::uint16_t>(gst_rtsp_server_get_bound_port(server_.get()));
     }
 
-    // Closes the connections of all clients of a media, on the loop's thread.
-    static void close_clients(const std::shared_ptr<RtspLoop>& loop, GstRTSPMedia* media) {
+    // Calls `end` on the loop's thread with each client of a media.
+    using End = void (RtspClients::*)(GstRTSPClient*);
+    static void end_clients(const std::shared_ptr<RtspLoop>& loop, GstRTSPMedia* media, End end) {
         struct Task {
             std::weak_ptr<RtspLoop> loop;
             ObjectPointer<GstRTSPMedia> media;
+            End end;
         };
-        auto* task = new Task{loop, ObjectPointer<GstRTSPMedia>(static_cast<GstRTSPMedia*>(g_object_ref(media)))};
+        auto* task = new Task{loop, ObjectPointer<GstRTSPMedia>(static_cast<GstRTSPMedia*>(g_object_ref(media))), end};
         const SourcePointer source(g_idle_source_new());
         g_source_set_callback(
             source.get(),
             [](gpointer data) -> gboolean {
-                const auto& [of, ended] = *static_cast<Task*>(data);
-                if (const auto there = of.lock())
-                    there->close_if([&](GstRTSPClient* client) { return plays(client, ended.get()); });
+                const auto& one = *static_cast<Task*>(data);
+                if (const auto there = one.loop.lock())
+                    there->for_each_client([&](GstRTSPClient* client) {
+                        if (plays(client, one.media.get())) (there->clients_.get()->*one.end)(client);
+                    });
                 return G_SOURCE_REMOVE;
             },
             task, [](gpointer data) { delete static_cast<Task*>(data); });
@@ -322,7 +343,7 @@ public:
         if (listening_) g_source_destroy(listening_.get());
         if (looking_after_) g_source_destroy(looking_after_.get());
         for (const auto deadline = Clock::now() + ending_deadline; !clients_->empty() && Clock::now() < deadline;) {
-            close_if([](GstRTSPClient*) { return true; });
+            for_each_client([&](GstRTSPClient* client) { clients_->shut_down(client); });
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         }
         const auto remove = [](GstRTSPSessionPool*, GstRTSPSession*, gpointer) { return GST_RTSP_FILTER_REMOVE; };
@@ -333,15 +354,14 @@ public:
     }
 
 private:
-    // Closes the connections for which `wanted` returns true.
-    template <class Wanted>
-    void close_if(Wanted wanted) {
+    template <class Body>
+    void for_each_client(Body&& body) {
         std::set<GstRTSPClient*> present;
         auto* clients = gst_rtsp_server_client_filter(server_.get(), nullptr, nullptr);
         for (auto* one = clients; one; one = one->next) {
             auto* client = GST_RTSP_CLIENT(one->data);
             present.insert(client);
-            if (wanted(client)) clients_->shut_down(client);
+            body(client);
         }
         // Connections are added on this thread, so none of them is missing because it is new.
         if (std::this_thread::get_id() == thread_.get_id()) clients_->forget_all_except(present);
@@ -372,7 +392,9 @@ private:
 
     gboolean tidy() {
         remove_sessions();
-        close_if([this](GstRTSPClient* client) { return clients_->must_end(client); });
+        for_each_client([this](GstRTSPClient* client) {
+            if (clients_->must_end(client)) clients_->shut_down(client);
+        });
         return G_SOURCE_CONTINUE;
     }
 
@@ -400,9 +422,13 @@ struct RtspServer::State {
         loop = std::make_shared<RtspLoop>(clients);
         parts = std::make_shared<FeedParts>();
         parts->tcp_only = tls;
-        parts->end = [weak = std::weak_ptr(loop)](GstRTSPMedia* media) {
-            if (const auto there = weak.lock()) RtspLoop::close_clients(there, media);
+        const auto ending = [this](RtspLoop::End end) {
+            return [weak = std::weak_ptr(loop), end](GstRTSPMedia* media) {
+                if (const auto there = weak.lock()) RtspLoop::end_clients(there, media, end);
+            };
         };
+        parts->end = ending(&RtspClients::shut_down);
+        parts->end_slow = ending(&RtspClients::reset_if_slow);
         const auto let_in = [of = clients](GstRTSPConnection* connection) { return of->let_in(connection); };
         gst_rtsp_server_set_auth(loop->server(), make_token_auth(logins, let_in, options.tls).get());
         gst_rtsp_session_pool_set_max_sessions(loop->sessions(), static_cast<guint>(options.sessions_limit));

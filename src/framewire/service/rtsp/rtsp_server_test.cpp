@@ -452,6 +452,29 @@ TEST(RtspServer, AClientThatStopsReadingDelaysNobody) {
                 static_cast<int>(longest.count()));
 }
 
+// A client for whom video from before a mask waits is disconnected and gets none of it; one that has read everything
+// plays on.
+TEST(RtspServer, DropsVideoFromBeforeAMaskThatWaitsForAClient) {
+    LiveVideoSettings settings;
+    settings.gop = 1;
+    const auto camera = std::make_shared<NoisyCamera>("door", Shape{1, 480, 640, 3});
+    Serving serving({}, settings, camera);
+    RtspClient slow(*serving.server, 4096), reading(*serving.server);
+    ASSERT_EQ(slow.play(), 200);
+    ASSERT_EQ(reading.play(), 200);
+    // About 200 kB per picture, so that the socket buffers of `slow` are full.
+    for (const auto begin = serving.videos->statistics().bytes; serving.videos->statistics().bytes < begin + 8'000'000;)
+        ASSERT_FALSE(reading.packet().empty());
+    camera->show_instead(100);
+    for (int packet = 0; packet < 1000; ++packet) ASSERT_FALSE(reading.packet().empty());
+    net::Bytes rest;
+    EXPECT_TRUE(slow.connection().read_to_the_end(rest, 10s));
+    std::printf("the slow client read %zu bytes after the mask\n", rest.size());
+    // Its own system had received some; megabytes waited.
+    EXPECT_LT(rest.size(), 100'000u);
+    EXPECT_TRUE(kit::eventually([&] { return serving.server->statistics().sessions == 1; }));
+}
+
 // A client gets the reply at once, and the next one gets the same.
 TEST(RtspServer, RefusesACameraWhoseEncoderFails) {
     LiveVideoSettings settings;

@@ -169,10 +169,15 @@ std::string cameras_json(const LiveCameras& cameras, const std::string& base_pat
     return json_text(ShownJson{{"cameras", std::move(all)}});
 }
 
-std::string stats_json(const LiveCameras& cameras, const net::ServerMetrics& viewers, const VideosFigures& videos) {
+std::string stats_json(const LiveCameras& cameras, const net::ServerMetrics& viewers, const VideosFigures& videos,
+                       const std::optional<RtspStatistics>& rtsp) {
     ShownJson json{{"viewers", viewers_json(viewers)}, {"cameras", ShownJson::object()}};
     json["viewers"]["refused"] = viewers.refused;
     json["viewers"]["pinned_bytes"] = viewers.pinned_bytes;
+    json["rtsp"] = rtsp ? ShownJson{{"sessions", rtsp->sessions},
+                                    {"sessions_total", rtsp->sessions_total},
+                                    {"refused", rtsp->refused}}
+                        : ShownJson(nullptr);
     for (const auto& camera : cameras) {
         auto one = figures_json(camera->figures());
         one["viewers"] = viewers_json(camera->viewers());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/service/live_camera.hpp"
+#include "framewire/service/rtsp/rtsp_server.hpp"
 #include "framewire/service/video/camera_video.hpp"
 
 #include <nlohmann/json.hpp>
@@ -35,7 +36,8 @@ struct VideoFigures {
 using VideosFigures = std::map<std::string, VideoFigures, std::less<>>;
 
 /// Returns the statistics since the start, in total and per camera: {"viewers":{...},"cameras":{NAME:{...}}}.
-std::string stats_json(const LiveCameras& cameras, const net::ServerMetrics& viewers, const VideosFigures& videos = {});
+std::string stats_json(const LiveCameras& cameras, const net::ServerMetrics& viewers, const VideosFigures& videos = {},
+                       const std::optional<RtspStatistics>& rtsp = {});
 
 // Parsers for the bodies of control requests. Bodies are untrusted: for any other body, each function throws
 // Error{usage} that says what is allowed.

@@ -151,9 +151,20 @@ void add_videos(MetricLines& lines, const VideosFigures& videos) {
                [](const auto& figures) { return figures.video.failure.empty() ? 0 : 1; });
 }
 
+// Adds the metrics of the RTSP server.
+void add_rtsp(MetricLines& lines, const RtspStatistics& rtsp) {
+    lines.begin("rtsp_sessions", "gauge", "Clients that have set up a stream over RTSP.");
+    lines.line("", rtsp.sessions);
+    lines.begin("rtsp_sessions_total", "counter", "Sessions over RTSP since the start.");
+    lines.line("", rtsp.sessions_total);
+    lines.begin("rtsp_refused_total", "counter", "RTSP connections and requests refused: too many, or a wrong token.");
+    lines.line("", rtsp.refused);
+}
+
 }  // namespace
 
-std::string metrics_text(const LiveCameras& cameras, const net::ServerMetrics& viewers, const VideosFigures& videos) {
+std::string metrics_text(const LiveCameras& cameras, const net::ServerMetrics& viewers, const VideosFigures& videos,
+                         const std::optional<RtspStatistics>& rtsp) {
     std::vector<CameraStatistics> all;
     for (const auto& camera : cameras)
         all.push_back({camera->name(), camera->state(), camera->figures(), camera->viewers()});
@@ -164,6 +175,7 @@ std::string metrics_text(const LiveCameras& cameras, const net::ServerMetrics& v
     add_stream(lines, all);
     add_viewers(lines, all);
     add_videos(lines, videos);
+    if (rtsp) add_rtsp(lines, *rtsp);
     lines.begin("connections_refused_total", "counter", "Connections refused.");
     lines.line("", viewers.refused);
     lines.begin("pinned_bytes", "gauge", "Memory held by responses that are being sent, in bytes.");

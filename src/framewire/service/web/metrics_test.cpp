@@ -29,7 +29,8 @@ std::string some_metrics() {
     viewers.refused = 9;
     VideoFigures video{.video = {.subscribers = 2, .encoders = 1, .frames = 40, .bytes = 5000}, .mp4_clients = 3};
     video.video.failure = "no device";
-    return metrics_text({camera, std::make_shared<FakeCamera>("yard")}, viewers, {{"door", video}});
+    return metrics_text({camera, std::make_shared<FakeCamera>("yard")}, viewers, {{"door", video}},
+                        RtspStatistics{.sessions = 4, .sessions_total = 6, .refused = 5});
 }
 
 TEST(MetricsText, ContainsTheStatistics) {
@@ -61,6 +62,9 @@ TEST(MetricsText, ContainsTheStatistics) {
              "framewire_video_frames_total{camera=\"door\"} 40\n",
              "framewire_video_encoded_bytes_total{camera=\"door\"} 5000\n",
              "framewire_video_failed{camera=\"door\"} 1\n",
+             "framewire_rtsp_sessions 4\n",
+             "framewire_rtsp_sessions_total 6\n",
+             "framewire_rtsp_refused_total 5\n",
          })
         EXPECT_NE(text.find(line), std::string::npos) << line << text;
     EXPECT_NE(text.find("framewire_stage_seconds_sum{camera=\"door\",stage=\"process\"} 0.076"), std::string::npos);

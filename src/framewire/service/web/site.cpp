@@ -318,6 +318,10 @@ VideosFigures video_figures(const ShownCameras& cameras) {
     return figures;
 }
 
+std::optional<RtspStatistics> rtsp_statistics(const SiteParts& parts) {
+    return parts.rtsp ? parts.rtsp() : std::nullopt;
+}
+
 // Describes the server. Without access, the response only says that a token is needed.
 Response server(const SiteParts& parts, bool let_in) {
     if (!let_in) return json_response(R"({"token":true})");
@@ -353,12 +357,14 @@ void add_state_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>
     add("/api/filters", Access::viewers, [](const Request&) { return json_response(filters_json()); });
     add("/api/stats", Access::viewers, [cameras](const Request&) {
         const auto& parts = cameras->parts();
-        return json_response(stats_json(parts.cameras, parts.viewers(), video_figures(*cameras)));
+        return json_response(
+            stats_json(parts.cameras, parts.viewers(), video_figures(*cameras), rtsp_statistics(parts)));
     });
     add("/metrics", Access::viewers, [cameras](const Request&) {
         const auto& parts = cameras->parts();
-        return text_response(metrics_text(parts.cameras, parts.viewers(), video_figures(*cameras)),
-                             "text/plain; version=0.0.4; charset=utf-8");
+        return text_response(
+            metrics_text(parts.cameras, parts.viewers(), video_figures(*cameras), rtsp_statistics(parts)),
+            "text/plain; version=0.0.4; charset=utf-8");
     });
 }
 

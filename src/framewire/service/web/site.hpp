@@ -3,11 +3,13 @@
 #include "framewire/net/control.hpp"
 #include "framewire/net/http.hpp"
 #include "framewire/service/live_camera.hpp"
+#include "framewire/service/rtsp/rtsp_server.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -104,6 +106,8 @@ struct SiteParts {
     std::vector<std::shared_ptr<CameraVideos>> videos{};
     /// Returns the traffic to viewers of all cameras; called from any thread.
     std::function<net::ServerMetrics()> viewers{};
+    /// Returns the counters of the RTSP server, or nothing if there is none; called from any thread. May be empty.
+    std::function<std::optional<RtspStatistics>()> rtsp{};
     /// Event feeds. Must be set, and must outlive the site.
     const EventFeeds* events = nullptr;
     /// True if viewers need a token.
