@@ -1,59 +1,38 @@
 #include "framewire/media/live_video.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/media/sinks.hpp"
 
-#include <cmath>
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
+#include <vector>
 
 // Live H.264: parsing of the settings in every build, and the encoder in builds with FFmpeg.
 
 namespace framewire {
+namespace {
 
-const std::vector<ParameterInfo>& live_video_parameters() {
-    using Type = ParameterInfo::Type;
-    static const std::vector<ParameterInfo> parameters{
+std::vector<ParameterInfo> live_video_parameters() {
+    std::vector<ParameterInfo> parameters{
         {.name = "codec",
          .help = "FFmpeg name of an H.264 encoder: libx264, h264_nvenc, h264_vaapi, h264_qsv, h264_v4l2m2m",
-         .type = Type::text,
-         .default_value = "libx264"},
-        {.name = "crf",
-         .help = "constant quality on the encoder's own scale; lower is better",
-         .type = Type::real,
-         .minimum = 0,
-         .maximum = 255,
-         .optional = true},
-        {.name = "bitrate",
-         .help = "bits per second instead of constant quality, such as 2M or 500k",
-         .type = Type::text,
-         .optional = true},
-        {.name = "preset",
-         .help = "the encoder's preset, which trades speed for size",
-         .type = Type::text,
-         .optional = true},
-        {.name = "gop",
-         .help = "maximum number of frames between keyframes; default: two seconds",
-         .type = Type::integer,
-         .minimum = 1,
-         .maximum = 600,
-         .optional = true},
-    };
+         .type = ParameterInfo::Type::text,
+         .default_value = "libx264"}};
+    std::ranges::move(encoder_parameters(), std::back_inserter(parameters));
     return parameters;
 }
 
+}  // namespace
+
 LiveVideoSettings parse_live_video(const std::string& text, const std::string& who) {
-    const auto values = parse_parameters(text, {.who = who, .parameters = live_video_parameters()});
+    const auto parameters = live_video_parameters();
+    const auto values = parse_parameters(text, {.who = who, .parameters = parameters});
     LiveVideoSettings settings{.codec = values.text("codec")};
     if (values.has("crf")) settings.crf = values.real("crf");
+    settings.bitrate = encoder_bitrate(values, who);
     if (values.has("preset")) settings.preset = values.text("preset");
     if (values.has("gop")) settings.gop = static_cast<int>(values.integer("gop"));
-    if (!values.has("bitrate")) return settings;
-    const auto bitrate = bits_per_second_of(values.text("bitrate"));
-    constexpr double most = 1e9;
-    if (!bitrate || *bitrate > most)
-        fail(ErrorCode::usage, "{}: bitrate '{}' is not a bit rate; allowed: 1k to 1G, such as 2M or 500k", who,
-             values.text("bitrate"));
-    settings.bitrate = std::llround(*bitrate);
-    if (settings.crf) fail(ErrorCode::usage, "{}: crf and bitrate cannot be combined", who);
     return settings;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "framewire/core/parameters.hpp"
 #include "framewire/core/time.hpp"
 #include "framewire/core/view.hpp"
 
@@ -9,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace framewire {
 
@@ -56,9 +54,6 @@ struct LiveVideoSettings {
     /// Maximum number of frames from one keyframe to the next. Default: as many as two seconds have.
     std::optional<int> gop{};
 };
-
-/// Returns the parameters that parse_live_video() accepts.
-const std::vector<ParameterInfo>& live_video_parameters();
 
 /// Parses "codec=h264_nvenc:bitrate=2M:gop=60"; a blank text gives the defaults. Throws Error{usage} if it is malformed
 /// or both crf and bitrate are given. `who` names the text in messages.

@@ -37,7 +37,7 @@ TEST(LiveVideo, ParsesSettings) {
     EXPECT_EQ(all.gop, 60);
     EXPECT_EQ(parse_live_video("crf=18.5", "video").crf, 18.5);
     for (const auto* text :
-         {"bitrate=2X", "bitrate=2T", "gop=0", "gop=601", "crf=-1", "crf=20:bitrate=1M", "tune=film"})
+         {"bitrate=2X", "bitrate=2T", "gop=0", "gop=1000001", "crf=-1", "crf=20:bitrate=1M", "tune=film"})
         EXPECT_THROW(parse_live_video(text, "video"), Error) << text;
 }
 

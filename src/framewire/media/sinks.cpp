@@ -61,42 +61,21 @@ constexpr auto open_with_muxer = nullptr, open_still = nullptr;
 
 #endif
 
-// Returns the parameters of video encoders; the extension determines the defaults.
-std::vector<ParameterInfo> encoder_parameters() {
+// Returns the parameters of video files; the extension determines the defaults.
+std::vector<ParameterInfo> video_parameters() {
     using Type = ParameterInfo::Type;
-    return {
+    std::vector<ParameterInfo> parameters{
         {.name = "codec",
          .help = "FFmpeg name of an encoder (libx264, libx265, h264_nvenc, h264_vaapi, libvpx-vp9 ...) or a codec",
          .type = Type::text,
-         .optional = true},
-        {.name = "crf",
-         .help = "constant quality on the encoder's own scale; lower is better",
-         .type = Type::real,
-         .minimum = 0,
-         .maximum = 255,
-         .optional = true},
-        {.name = "bitrate",
-         .help = "bits per second, instead of constant quality",
-         .type = Type::integer,
-         .minimum = 1000,
-         .maximum = 2e9,
-         .optional = true},
-        {.name = "preset",
-         .help = "the encoder's preset, which trades speed for size",
-         .type = Type::text,
-         .optional = true},
-        {.name = "tune", .help = "the encoder's tuning", .type = Type::text, .optional = true},
-        {.name = "gop",
-         .help = "maximum number of frames between keyframes",
-         .type = Type::integer,
-         .minimum = 1,
-         .maximum = 1e6,
-         .optional = true},
-        {.name = "pixels",
-         .help = "FFmpeg name of the pixel format: yuv420p, yuv444p, nv12, yuv420p10le ...",
-         .type = Type::text,
-         .optional = true},
-    };
+         .optional = true}};
+    std::ranges::move(encoder_parameters(), std::back_inserter(parameters));
+    parameters.push_back({.name = "tune", .help = "the encoder's tuning", .type = Type::text, .optional = true});
+    parameters.push_back({.name = "pixels",
+                          .help = "FFmpeg name of the pixel format: yuv420p, yuv444p, nv12, yuv420p10le ...",
+                          .type = Type::text,
+                          .optional = true});
+    return parameters;
 }
 
 // Returns the parameter of lossy image formats.
@@ -146,17 +125,17 @@ std::vector<SinkKind> sink_kinds() {
          .summary = "H.264 (.mp4 .m4v .mov .ts), FFV1 (.mkv), VP9 (.webm), Motion JPEG (.avi), GIF, or the encoder "
                     "given by codec=",
          .endings = {".mp4", ".m4v", ".mov", ".mkv", ".webm", ".ts", ".avi", ".gif"},
-         .parameters = encoder_parameters(),
+         .parameters = video_parameters(),
          .is_cut = true,
          .open = open_with_muxer},
         {.name = "hls",
          .summary = "HLS: a playlist and its segments",
          .endings = {".m3u8"},
-         .parameters = encoder_parameters(),
+         .parameters = video_parameters(),
          .open = open_with_muxer},
         {.name = "network",
          .summary = "a network address: rtsp://, rtmp://, udp://, srt://",
-         .parameters = encoder_parameters(),
+         .parameters = video_parameters(),
          .is_file = false,
          .open = open_with_muxer},
         {.name = "y4m",
@@ -261,6 +240,44 @@ std::size_t end_of_sink_path(std::string_view text) {
 
 }  // namespace
 
+std::vector<ParameterInfo> encoder_parameters() {
+    using Type = ParameterInfo::Type;
+    return {
+        {.name = "crf",
+         .help = "constant quality on the encoder's own scale; lower is better",
+         .type = Type::real,
+         .minimum = 0,
+         .maximum = 255,
+         .optional = true},
+        {.name = "bitrate",
+         .help = "bits per second instead of constant quality, such as 2M or 500k",
+         .type = Type::text,
+         .optional = true},
+        {.name = "preset",
+         .help = "the encoder's preset, which trades speed for size",
+         .type = Type::text,
+         .optional = true},
+        {.name = "gop",
+         .help = "maximum number of frames between keyframes; default for live video: two seconds",
+         .type = Type::integer,
+         .minimum = 1,
+         .maximum = 1e6,
+         .optional = true},
+    };
+}
+
+std::optional<std::int64_t> encoder_bitrate(const ParameterValues& values, const std::string& who) {
+    if (!values.has("bitrate")) return std::nullopt;
+    const auto& text = values.text("bitrate");
+    const auto bits = bits_per_second_of(text);
+    constexpr double most = 2e9;  // encoders take an int
+    if (!bits || *bits > most)
+        fail(ErrorCode::usage, "{}: bitrate {} is not a bit rate; allowed: 1k to 2G, such as 2M or 500k", who,
+             in_quotes(text));
+    if (values.has("crf")) fail(ErrorCode::usage, "{}: crf and bitrate cannot be combined", who);
+    return std::llround(*bits);
+}
+
 const std::vector<SinkKind>& sink_registry() {
     static const auto kinds = sink_kinds();
     return kinds;
@@ -276,9 +293,10 @@ SinkCall parse_sink(const std::string& text) {
     call.kind = kind_of(call.path, all_path, call.ending);
     if (!call.kind) refuse_ending(text);
     if (call.kind->is_file && !all_path) call.numbered = SequencePattern::parse(call.path);
-    call.values =
-        parse_parameters(whole.substr(std::min(path_end + 1, whole.size())),
-                         {.who = address_without_credentials(call.path), .parameters = call.kind->parameters});
+    const auto who = address_without_credentials(call.path);
+    call.values = parse_parameters(whole.substr(std::min(path_end + 1, whole.size())),
+                                   {.who = who, .parameters = call.kind->parameters});
+    encoder_bitrate(call.values, who);
     return call;
 }
 

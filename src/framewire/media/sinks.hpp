@@ -47,6 +47,12 @@ struct SinkKind {
                                   const SinkOptions& options) = nullptr;
 };
 
+/// Returns the parameters that all video encoders have, of files and of live video: crf, bitrate, preset and gop.
+std::vector<ParameterInfo> encoder_parameters();
+/// Returns the value of `bitrate` in bits per second, if it has one. `who` names the text in messages. Throws
+/// Error{usage} if it is not a bit rate, or `crf` has a value, too.
+std::optional<std::int64_t> encoder_bitrate(const ParameterValues& values, const std::string& who);
+
 /// Returns the table of all sinks in this build; use sink_registry() to look one up.
 std::vector<SinkKind> sink_kinds();
 

@@ -133,7 +133,7 @@ TEST(SinkRegistry, KeepsColonsInPaths) {
 
 TEST(SinkRegistry, SuggestsTheNearestName) {
     EXPECT_EQ(refusal("a.mp4:crt=18"),
-              "a.mp4 has no parameter 'crt'; its parameters: codec, crf, bitrate, preset, tune, gop, pixels; did you "
+              "a.mp4 has no parameter 'crt'; its parameters: codec, crf, bitrate, preset, gop, tune, pixels; did you "
               "mean 'crf'?");
     EXPECT_NE(refusal("a.mp4:crf=x").find("a.mp4: crf 'x' is not a number"), std::string::npos);
     EXPECT_NE(refusal("a.jpg:quality=0").find("out of range"), std::string::npos);
@@ -159,7 +159,9 @@ TEST(SinkRegistry, RejectsUnusableEncodersAndOptions) {
     EXPECT_EQ(code_of("a.avi:preset=slow"), ErrorCode::usage);
     EXPECT_EQ(code_of("a.mp4:preset=slwo"), ErrorCode::usage);
     EXPECT_EQ(code_of("a.mp4:pixels=bgr24"), ErrorCode::usage);
-    EXPECT_EQ(code_of("a.mp4:crf=3:bitrate=1000000"), ErrorCode::usage);
+    EXPECT_EQ(code_of("a.mp4:crf=3:bitrate=1M"), ErrorCode::usage);
+    EXPECT_EQ(code_of("a.mp4:bitrate=fast"), ErrorCode::usage);
+    EXPECT_EQ(code_of("a.mp4:bitrate=3G"), ErrorCode::usage);
     EXPECT_TRUE(folder.names().empty());
 }
 

@@ -271,7 +271,7 @@ TEST(Video, SaysWhatIsAllowed) {
     };
     EXPECT_EQ(refused("codec=libx265", "does not encode H.264"), 2);
     EXPECT_EQ(refused("codec=nonsense", "'nonsense' is not a video encoder"), 2);
-    EXPECT_EQ(refused("bitrate=fast", "bitrate 'fast' is not a bit rate; allowed: 1k to 1G"), 2);
+    EXPECT_EQ(refused("bitrate=fast", "bitrate 'fast' is not a bit rate; allowed: 1k to 2G"), 2);
     EXPECT_EQ(refused("bitrate=1M:crf=20", "crf and bitrate cannot be combined"), 2);
     EXPECT_EQ(refused("gop=0", "gop"), 2);
     EXPECT_EQ(refused("preset=slowest", "libx264"), 2);

@@ -375,13 +375,12 @@ EncoderChoice EncoderChoice::from(const ParameterValues& values, const std::stri
     EncoderChoice choice{.codec = codec, .live = live};
     if (values.has("codec")) choice.codec = values.text("codec");
     if (values.has("crf")) choice.crf = values.real("crf");
-    if (values.has("bitrate")) choice.bitrate = values.integer("bitrate");
+    choice.bitrate = encoder_bitrate(values, codec);
     if (values.has("preset")) choice.preset = values.text("preset");
     if (values.has("tune")) choice.tune = values.text("tune");
     if (values.has("gop")) choice.gop = static_cast<int>(values.integer("gop"));
     if (values.has("pixels")) choice.pixels = values.text("pixels");
     if (values.has("quality")) choice.quality = static_cast<int>(values.integer("quality"));
-    if (choice.crf && choice.bitrate) fail(ErrorCode::usage, "crf and bitrate cannot be combined");
     return choice;
 }
 
