@@ -2,6 +2,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/core/json_text.hpp"
 #include "framewire/core/text.hpp"
+#include "framewire/core/time.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -37,10 +38,13 @@ struct FeedClient::Queue {
     struct Entry {
         Feed::Part part;
         PartTags tags;
+        Clock::time_point arrived{};
     };
 
     // Drops parts older than `oldest`, and the parts that need them.
     void withdraw(std::uint64_t oldest);
+    // Drops all parts before `end` except for that of set_first().
+    void drop_before(std::deque<Entry>::const_iterator end);
 
     std::deque<Entry> parts;
     std::size_t bytes = 0;
@@ -57,10 +61,13 @@ void FeedClient::Queue::withdraw(std::uint64_t oldest) {
     if (last == parts.rend()) return;
     const auto next = std::find_if(last.base(), parts.end(), [](const Entry& one) { return one.tags.entry; });
     waits_for_entry = next == parts.end();
-    // the part of set_first() stays
-    const auto first = parts.front().tags.version == always_allowed ? std::next(parts.begin()) : parts.begin();
-    for (auto one = first; one != next; ++one) bytes -= one->part->size();
-    parts.erase(first, next);
+    drop_before(next);
+}
+
+void FeedClient::Queue::drop_before(std::deque<Entry>::const_iterator end) {
+    const auto first = parts.front().tags.version == always_allowed ? std::next(parts.cbegin()) : parts.cbegin();
+    for (auto one = first; one < end; ++one) bytes -= one->part->size();
+    if (first < end) parts.erase(first, end);
 }
 
 // Shared between a feed and its clients, so either may be destroyed first.
@@ -75,6 +82,10 @@ struct Feed::State {
         if (options.starts_at_entry && first && !std::exchange(queue.has_first, true))
             add(queue, first, {.version = always_allowed});
         if (options.newest_only) queue.parts.clear(), queue.bytes = 0;
+        const auto now = Clock::now();
+        if (options.late_after && tags.entry && tags.version != always_allowed && !queue.parts.empty() &&
+            now - queue.parts.front().arrived > *options.late_after)
+            queue.drop_before(queue.parts.end());
         const bool fits = options.newest_only || queue.bytes + part->size() <= options.queued_limit_bytes;
         if (queue.too_slow || !fits) {
             queue.too_slow = true;
@@ -82,7 +93,7 @@ struct Feed::State {
             queue.bytes = 0;
             return;
         }
-        queue.parts.push_back({part, tags});
+        queue.parts.push_back({part, tags, now});
         queue.bytes += part->size();
     }
 
@@ -119,7 +130,7 @@ void Feed::publish(Part part, const PartTags& tags) {
     if (state_->ended) return;
     if (state_->options.starts_at_entry) {
         if (tags.entry) state_->since_entry.clear();
-        if (tags.entry || !state_->since_entry.empty()) state_->since_entry.push_back({part, tags});
+        if (tags.entry || !state_->since_entry.empty()) state_->since_entry.push_back({part, tags, {}});
     }
     // A client with parts in its queue has been woken already.
     const auto has_news = [](const FeedClient::Queue& queue) { return !queue.parts.empty() || queue.too_slow; };
@@ -155,7 +166,7 @@ void Feed::end_with(Part part, const PartTags& tags) {
     {
         const std::lock_guard lock(state_->mutex);
         if (std::exchange(state_->ended, true)) return;
-        state_->since_entry = {{part, tags}};
+        state_->since_entry = {{part, tags, {}}};
         for (const auto& client : state_->clients) {
             state_->add(*client, part, tags);
             client->wake();
@@ -187,7 +198,7 @@ FeedClient::FeedClient(std::shared_ptr<Feed> feed, std::function<void()> wake)
         state.clients.push_back(queue_);
         queue_->has_first = state.first != nullptr;
         if (state.first) state.add(*queue_, state.first, {.version = always_allowed});
-        for (const auto& [part, tags] : state.since_entry) state.add(*queue_, part, tags);
+        for (const auto& one : state.since_entry) state.add(*queue_, one.part, one.tags);
         queue_->waits_for_entry = state.options.starts_at_entry && state.since_entry.empty();
         if (!queue_->parts.empty() || queue_->too_slow || state.ended) queue_->wake();
     }

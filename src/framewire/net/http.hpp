@@ -1,11 +1,13 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -67,6 +69,9 @@ struct FeedOptions {
     /// True: clients start with an entry: the part of set_first(), then all parts since the newest entry, or since the
     /// next one if there is none. For coded video.
     bool starts_at_entry = false;
+    /// With starts_at_entry: when an entry arrives and a part has been pending for longer than this, the client
+    /// continues with the entry. The parts before it are dropped, except for that of set_first().
+    std::optional<std::chrono::milliseconds> late_after{};
     /// True: the response is the first part alone, sent with its length once it is there. It is 404 if the feed ends
     /// before. For responses that have to wait without occupying a thread.
     bool deferred = false;

@@ -3,13 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace framewire::net::http {
 namespace {
+
+using namespace std::chrono_literals;
 
 Route route(Method method, const std::string& pattern, bool websocket = false, const std::string& query = "") {
     return {method, pattern, Access::everybody, [](const Request&) { return json_response("{}"); }, websocket, query};
@@ -117,6 +121,29 @@ TEST(Feed, ClientsStartAtAnEntry) {
     EXPECT_EQ(taken_by(last), "0G.");
     EXPECT_EQ(taken_by(late), "fG.");
     EXPECT_EQ(taken_by(early), "BcDefG.");
+}
+
+// A client that is late continues with the newest entry, and one that has taken everything loses nothing.
+TEST(Feed, LateClientsContinueWithAnEntry) {
+    const auto feed = std::make_shared<Feed>(FeedOptions{.starts_at_entry = true, .late_after = 20ms});
+    const auto publish = [&](char name) {
+        feed->publish(std::make_shared<const std::string>(1, name), {.entry = name >= 'A' && name <= 'Z'});
+    };
+    const auto all_of = [](FeedClient& client) {
+        std::string text;
+        for (const auto& part : client.take().parts) text += *part;
+        return text;
+    };
+    feed->set_first(std::make_shared<const std::string>("0"));
+    FeedClient late(feed, [] {}), quick(feed, [] {});
+    for (const char name : {'A', 'b'}) publish(name);
+    EXPECT_EQ(all_of(quick), "0Ab");
+    std::this_thread::sleep_for(40ms);
+    publish('c');
+    EXPECT_EQ(all_of(quick), "c");
+    for (const char name : {'D', 'e'}) publish(name);
+    EXPECT_EQ(all_of(quick), "De");
+    EXPECT_EQ(all_of(late), "0De");
 }
 
 TEST(Feed, FirstPartPrecedesTheFirstEntry) {

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -53,6 +55,9 @@ void require_gstreamer() {
     }
 }
 
+// Maximum number of bytes that the system accepts for a client but has not sent. The rest waits in GStreamer.
+constexpr int unsent_limit_bytes = 64 * 1024;
+
 // Owns a copy of a connection's socket, with which any thread can shut it down. Only the thread that serves a
 // connection may close it: GStreamer's gst_rtsp_client_close() on another one makes the serving thread spin on a closed
 // stream.
@@ -61,7 +66,9 @@ public:
     SocketCopy() = default;
     explicit SocketCopy(GSocket* socket)
         : descriptor_(socket ? ::dup(g_socket_get_fd(socket)) : -1),
-          socket_(socket ? static_cast<GSocket*>(g_object_ref(socket)) : nullptr) {}
+          socket_(socket ? static_cast<GSocket*>(g_object_ref(socket)) : nullptr) {
+        ::setsockopt(descriptor_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_limit_bytes, sizeof unsent_limit_bytes);
+    }
     SocketCopy(SocketCopy&& other) noexcept
         : descriptor_(std::exchange(other.descriptor_, -1)), socket_(std::move(other.socket_)) {}
     SocketCopy& operator=(SocketCopy&& other) noexcept {
@@ -163,7 +170,8 @@ public:
         if (const auto found = clients_.find(client); found != clients_.end()) found->second.has_session = true;
     }
 
-    // Returns true if a connection has had no session for too long, or has accepted no byte of those that wait for it.
+    // Returns true if a connection has had no session for too long, has accepted no byte of those that wait for it, or
+    // has been behind for too long.
     bool must_end(GstRTSPClient* client) {
         const auto now = Clock::now();
         const bool has_session = sessions_of(client) > 0;
@@ -176,8 +184,10 @@ public:
         // A client that reads changes this number between two looks, unless it is 0.
         const int waiting = connection.socket.unacknowledged_bytes();
         if (waiting == 0 || waiting != std::exchange(connection.waiting_bytes, waiting)) connection.last_progress = now;
+        if (connection.socket.unsent_bytes() < unsent_limit_bytes / 2) connection.last_caught_up = now;
         return now - connection.last_session > options_.setup_deadline ||
-               now - connection.last_progress > options_.write_deadline;
+               now - connection.last_progress > options_.write_deadline ||
+               now - connection.last_caught_up > options_.behind_deadline;
     }
 
     // Returns the status of a request for a stream before it is made.
@@ -217,6 +227,8 @@ private:
         // last time at which the number of bytes that are not acknowledged was 0 or had changed
         Clock::time_point last_progress = Clock::now();
         int waiting_bytes = 0;
+        // last time at which little or nothing waited to be sent
+        Clock::time_point last_caught_up = Clock::now();
     };
 
     const RtspOptions options_;

@@ -32,6 +32,9 @@ struct RtspOptions {
     std::chrono::seconds setup_deadline{10};
     /// Time after which a connection is closed whose client accepts none of the bytes that wait for it.
     std::chrono::seconds write_deadline{10};
+    /// Time after which a connection is closed over which video waits all the time, because the client reads too
+    /// slowly.
+    std::chrono::seconds behind_deadline{10};
     /// True if the job also describes the server to ONVIF clients; RtspServer itself ignores it.
     bool onvif = false;
 };
@@ -48,10 +51,9 @@ struct RtspStatistics {
 
 /// Serves cameras as H.264 over RTSP 1.0 (RFC 2326): rtsp://HOST:PORT/NAME, with RTP over UDP or interleaved in the TCP
 /// connection, by GStreamer's RTSP server. All clients of a variant share one stream, and so one encoder. A client
-/// that does not read is disconnected after the write deadline, and one that reads too slowly gets no more video once
-/// 10 s of it wait. Clients can only play:
-/// ANNOUNCE and RECORD are refused, and RTP is sent only to the address from which the client has connected.
-/// Thread-safe.
+/// that does not read is disconnected after the write deadline, and one that reads too slowly after the deadline for
+/// those who are behind. Clients can only play: ANNOUNCE and RECORD are refused, and RTP is sent only to the address
+/// from which the client has connected. Thread-safe.
 class RtspServer {
 public:
     /// Starts to listen. Throws Error{usage} if a token is required and missing, and Error{config} if the address is

@@ -452,13 +452,35 @@ TEST(RtspServer, AClientThatStopsReadingDelaysNobody) {
                 static_cast<int>(longest.count()));
 }
 
+// A client that reads all the time, but too slowly, does not fall ever further behind.
+TEST(RtspServer, DisconnectsAClientThatIsBehind) {
+    LiveVideoSettings settings;
+    settings.gop = 1;
+    RtspOptions options;
+    options.behind_deadline = 2s;
+    Serving serving(options, settings, std::make_shared<NoisyCamera>("door", Shape{1, 240, 320, 3}));
+    RtspClient slow(*serving.server, 4096), reading(*serving.server);
+    ASSERT_EQ(slow.play(), 200);
+    ASSERT_EQ(reading.play(), 200);
+    const std::jthread other([&](const std::stop_token& stop) {
+        while (!stop.stop_requested()) EXPECT_FALSE(reading.packet().empty());
+    });
+    const auto begin = std::chrono::steady_clock::now();
+    while (!slow.connection().read(4096, 5s).empty() && std::chrono::steady_clock::now() - begin < 60s)
+        std::this_thread::sleep_for(50ms);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 60s);
+    EXPECT_TRUE(kit::eventually([&] { return serving.server->statistics().sessions == 1; }));
+}
+
 // A client for whom video from before a mask waits is disconnected and gets none of it; one that has read everything
 // plays on.
 TEST(RtspServer, DropsVideoFromBeforeAMaskThatWaitsForAClient) {
     LiveVideoSettings settings;
     settings.gop = 1;
     const auto camera = std::make_shared<NoisyCamera>("door", Shape{1, 480, 640, 3});
-    Serving serving({}, settings, camera);
+    RtspOptions options;
+    options.write_deadline = options.behind_deadline = 60s;
+    Serving serving(options, settings, camera);
     RtspClient slow(*serving.server, 4096), reading(*serving.server);
     ASSERT_EQ(slow.play(), 200);
     ASSERT_EQ(reading.play(), 200);

@@ -213,6 +213,8 @@ constexpr const char* mp4_type = "video/mp4";
 
 // A client that does not read is disconnected when this many bytes are pending.
 constexpr std::size_t client_limit_bytes = CameraVideo::queue_limit_bytes;
+// A client whose line is too slow for the video continues with the next keyframe when it is this late.
+constexpr std::chrono::seconds client_late_after{2};
 // An HttpVideo is not idle this soon after a request, whose client may not be connected to the feed yet.
 constexpr std::chrono::seconds connecting{5};
 // Interval at which deadlines are checked while the thread runs.
@@ -338,6 +340,7 @@ std::shared_ptr<Feed> HttpVideo::State::make_feed() const {
     };
     auto made = std::make_shared<Feed>(net::http::FeedOptions{.queued_limit_bytes = client_limit_bytes,
                                                               .starts_at_entry = true,
+                                                              .late_after = client_late_after,
                                                               .oldest_version = oldest_version_of(video),
                                                               .for_client = for_client});
     made->on_wanted([signals = signals](bool now) { signals->set(&Signals::has_clients, now); });
