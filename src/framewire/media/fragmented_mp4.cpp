@@ -1,6 +1,7 @@
 #include "framewire/media/fragmented_mp4.hpp"
 #include "framewire/core/error.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
@@ -20,23 +21,62 @@ void put_number(std::string& text, std::size_t at, std::size_t bytes, std::uint6
     for (std::size_t i = bytes; i-- > 0; number >>= 8) text[at + i] = static_cast<char>(number & 0xff);
 }
 
+// Position and size of the time of a track in a fragment.
+struct TrackTime {
+    std::size_t track, at, bytes;
+};
+
+std::vector<TrackTime> times_in(std::string_view fragment) {
+    std::vector<TrackTime> times;
+    const auto moof = fragment.substr(0, number_at(fragment, 0, 4));
+    constexpr std::size_t version_after = 4, number_after = 8;
+    for (auto tfhd = moof.find("tfhd"); tfhd != std::string_view::npos; tfhd = moof.find("tfhd", tfhd + 1)) {
+        const auto tfdt = moof.find("tfdt", tfhd);
+        if (tfdt == std::string_view::npos || moof.size() < tfdt + number_after + 8) return {};
+        times.push_back({number_at(moof, tfhd + number_after, 4), tfdt + number_after,
+                         moof[tfdt + version_after] == 1 ? std::size_t{8} : 4});
+    }
+    return times;
+}
+
 }  // namespace
 
-// A fragment begins with moof(mfhd(sequence number), traf(tfhd, tfdt(time), trun)); see ISO/IEC 14496-12, 8.8. A full
-// box has its size, its type, a version and flags, 4 bytes each for size and type, 1 and 3 for the others.
+bool is_mp4_sound(SoundCodec codec) { return codec == SoundCodec::aac || codec == SoundCodec::opus; }
+
+// A fragment begins with moof(mfhd(sequence number), traf(tfhd(track), tfdt(time), trun) ...), and the header has the
+// timescales, in moov(... mdhd(... timescale ...)) for each track; see ISO/IEC 14496-12, 8.4.2 and 8.8. A full box has
+// its size, its type, a version and flags, 4 bytes each for size and type, 1 and 3 for the others. These parts come
+// from Mp4Fragments, so searching them for a type finds the box.
 std::shared_ptr<const std::string> Mp4Renumbering::apply(std::shared_ptr<const std::string> part) {
-    constexpr std::size_t type_at = 4, header_bytes = 8, sequence_at = 2 * header_bytes + 4;
+    constexpr std::size_t type_at = 4, header_bytes = 8, sequence_at = 2 * header_bytes + 4, version_after = 4;
     const auto has = [&](std::size_t at, std::string_view type) { return part->compare(at, type.size(), type) == 0; };
+    if (part->size() >= header_bytes && has(type_at, "ftyp")) {
+        constexpr std::size_t timescale_after = 16;
+        timescales_.clear();
+        for (auto at = part->find("mdhd"); at != std::string::npos; at = part->find("mdhd", at + 1))
+            if (part->size() >= at + timescale_after + 4 && (*part)[at + version_after] == 0)
+                timescales_.push_back(static_cast<std::uint32_t>(number_at(*part, at + timescale_after, 4)));
+        return part;
+    }
     if (part->size() < sequence_at + 4 || !has(type_at, "moof") || !has(header_bytes + type_at, "mfhd")) return part;
-    const auto tfdt = part->substr(0, number_at(*part, 0, 4)).find("tfdt");
-    constexpr std::size_t version_after = 4, time_after = 8;
-    if (tfdt == std::string::npos || part->size() < tfdt + time_after + 8) return part;
-    const std::size_t time_bytes = (*part)[tfdt + version_after] == 1 ? 8 : 4;
+    const auto times = times_in(*part);
+    if (times.empty()) return part;
+    constexpr auto clock = static_cast<std::uint64_t>(video_clock_hz);
+    const auto timescale_of = [&](const TrackTime& time) {
+        const bool is_known = time.track >= 1 && time.track <= timescales_.size() && timescales_[time.track - 1] > 0;
+        return is_known ? std::uint64_t{timescales_[time.track - 1]} : clock;
+    };
+    if (!start_)
+        for (const auto& time : times) {
+            const auto ticks = number_at(*part, time.at, time.bytes) * clock / timescale_of(time);
+            start_ = std::min(start_.value_or(ticks), ticks);
+        }
     auto renumbered = std::make_shared<std::string>(*part);
-    const auto time = number_at(*part, tfdt + time_after, time_bytes);
-    if (!start_) start_ = time;
     put_number(*renumbered, sequence_at, 4, ++sequence_);
-    put_number(*renumbered, tfdt + time_after, time_bytes, time - *start_);
+    for (const auto& time : times) {
+        const auto ticks = number_at(*part, time.at, time.bytes), start = *start_ * timescale_of(time) / clock;
+        put_number(*renumbered, time.at, time.bytes, ticks - std::min(ticks, start));
+    }
     return renumbered;
 }
 
@@ -47,9 +87,9 @@ std::shared_ptr<const std::string> Mp4Renumbering::apply(std::shared_ptr<const s
 #include "framewire/media/ffmpeg/libav.hpp"
 #include "framewire/media/ffmpeg/output.hpp"
 
-#include <algorithm>
+#include <cstdlib>
 #include <cstring>
-#include <string_view>
+#include <utility>
 
 extern "C" {
 #include <libavutil/mem.h>
@@ -109,7 +149,7 @@ std::string parameter_sets(const VideoFormat& format) {
 }  // namespace
 
 struct Mp4Fragments::State {
-    explicit State(const VideoFormat& video) {
+    State(const VideoFormat& video, const std::shared_ptr<const SoundFormat>& sound_format) : sound(sound_format) {
         initialise_ffmpeg();
         AVFormatContext* opened = nullptr;
         if (avformat_alloc_output_context2(&opened, nullptr, "mp4", nullptr) < 0)
@@ -124,13 +164,10 @@ struct Mp4Fragments::State {
         parameters.codec_id = AV_CODEC_ID_H264;
         parameters.width = video.width;
         parameters.height = video.height;
-        const auto sets = parameter_sets(video);
-        parameters.extradata = static_cast<std::uint8_t*>(av_mallocz(sets.size() + AV_INPUT_BUFFER_PADDING_SIZE));
-        if (!parameters.extradata) fail(ErrorCode::config, "not enough memory to write MP4");
-        std::memcpy(parameters.extradata, sets.data(), sets.size());
-        parameters.extradata_size = static_cast<int>(sets.size());
+        set_header(parameters, parameter_sets(video));
         stream->time_base = {1, static_cast<int>(video_clock_hz)};
         stream->avg_frame_rate = {static_cast<int>(video.rate.numerator), static_cast<int>(video.rate.denominator)};
+        if (sound) add_track(*sound);
         Dictionary options;
         // A fragment ends when av_write_frame() is called without a packet. With frag_every_frame it would end only
         // with the next picture.
@@ -141,7 +178,44 @@ struct Mp4Fragments::State {
         header = io.take();
     }
 
-    StringIo io;  // outlives `format`, which refers to it
+    static void set_header(AVCodecParameters& parameters, const std::string& bytes) {
+        parameters.extradata = static_cast<std::uint8_t*>(av_mallocz(bytes.size() + AV_INPUT_BUFFER_PADDING_SIZE));
+        if (!parameters.extradata) fail(ErrorCode::config, "not enough memory to write MP4");
+        std::memcpy(parameters.extradata, bytes.data(), bytes.size());
+        parameters.extradata_size = static_cast<int>(bytes.size());
+    }
+
+    void add_track(const SoundFormat& track) {
+        if (!is_mp4_sound(track.codec)) fail(ErrorCode::config, "MP4 cannot hold {}", to_string(track.codec));
+        auto* stream = avformat_new_stream(format.get(), nullptr);
+        if (!stream) fail(ErrorCode::config, "not enough memory to write MP4");
+        auto& parameters = *stream->codecpar;
+        parameters.codec_type = AVMEDIA_TYPE_AUDIO;
+        parameters.codec_id = track.codec == SoundCodec::aac ? AV_CODEC_ID_AAC : AV_CODEC_ID_OPUS;
+        parameters.sample_rate = track.sample_rate;
+        av_channel_layout_default(&parameters.ch_layout, track.channels);
+        set_header(parameters, track.header);
+        stream->time_base = {1, track.sample_rate};
+    }
+
+    // Writes a packet into the next fragment.
+    void write(int stream, const std::string& bytes, std::int64_t time, std::int64_t duration, bool key) {
+        // The muxer copies the data: the packet has no reference to it.
+        packet->data = reinterpret_cast<std::uint8_t*>(const_cast<char*>(bytes.data()));
+        packet->size = static_cast<int>(bytes.size());
+        packet->pts = packet->dts = time;
+        packet->duration = duration;
+        packet->flags = key ? AV_PKT_FLAG_KEY : 0;
+        packet->stream_index = stream;
+        const int error = av_write_frame(format.get(), packet.get());
+        av_packet_unref(packet.get());
+        if (error < 0) fail(ErrorCode::io, "cannot write MP4: {}", ffmpeg_error(error));
+    }
+
+    std::shared_ptr<const SoundFormat> sound;
+    std::int64_t sound_end = 0;                 // of the last packet, in samples
+    std::optional<std::int64_t> sound_begin{};  // of the fragment that is packed, in samples
+    StringIo io;                                // outlives `format`, which refers to it
     OutputPointer format;
     PacketPointer packet = make_packet();
     std::string header;
@@ -150,7 +224,8 @@ struct Mp4Fragments::State {
     bool begun = false;
 };
 
-Mp4Fragments::Mp4Fragments(const VideoFormat& format) : state_(std::make_unique<State>(format)) {}
+Mp4Fragments::Mp4Fragments(const VideoFormat& format, const std::shared_ptr<const SoundFormat>& sound)
+    : state_(std::make_unique<State>(format, sound)) {}
 Mp4Fragments::~Mp4Fragments() = default;
 
 const std::string& Mp4Fragments::header() const { return state_->header; }
@@ -160,21 +235,30 @@ Mp4Fragment Mp4Fragments::pack(const AccessUnit& unit) {
     if (!std::exchange(state.begun, true)) state.offset = unit.pts;
     Mp4Fragment fragment{.start = state.end};
     fragment.duration = std::max<std::int64_t>(1, unit.pts - state.offset + unit.duration - state.end);
-    auto& packet = *state.packet;
-    // The muxer copies the data: the packet has no reference to it.
-    packet.data = reinterpret_cast<std::uint8_t*>(const_cast<char*>(unit.bytes.data()));
-    packet.size = static_cast<int>(unit.bytes.size());
-    packet.pts = packet.dts = fragment.start;
-    packet.duration = fragment.duration;
-    packet.flags = unit.key ? AV_PKT_FLAG_KEY : 0;
-    packet.stream_index = 0;
-    int error = av_write_frame(state.format.get(), &packet);
-    if (error >= 0) error = av_write_frame(state.format.get(), nullptr);
-    av_packet_unref(&packet);
-    if (error < 0) fail(ErrorCode::io, "cannot write MP4: {}", ffmpeg_error(error));
+    state.write(0, unit.bytes, fragment.start, fragment.duration, unit.key);
+    if (const int error = av_write_frame(state.format.get(), nullptr); error < 0)
+        fail(ErrorCode::io, "cannot write MP4: {}", ffmpeg_error(error));
     state.end += fragment.duration;
     fragment.bytes = state.io.take();
+    // The muxer takes the first sound for the start of its track.
+    if (const auto first = std::exchange(state.sound_begin, std::nullopt))
+        for (const auto& time : times_in(fragment.bytes))
+            if (time.track == 2) put_number(fragment.bytes, time.at, time.bytes, static_cast<std::uint64_t>(*first));
     return fragment;
+}
+
+// Times of units are rounded to ticks, so one that starts about where the previous one ends starts exactly there.
+void Mp4Fragments::add(const SoundUnit& unit) {
+    auto& state = *state_;
+    const auto& packet = *unit.packet;
+    if (!state.sound || !(*state.sound == *packet.format) || !state.begun || unit.pts < state.offset) return;
+    const std::int64_t rate = state.sound->sample_rate, nearly = rate / 1000;
+    auto time = ((unit.pts - state.offset) * rate + video_clock_hz / 2) / video_clock_hz;
+    if (std::abs(time - state.sound_end) <= nearly) time = state.sound_end;
+    if (time < state.sound_end) return;
+    state.write(1, packet.bytes, time, packet.samples, true);
+    state.sound_end = time + packet.samples;
+    if (!state.sound_begin) state.sound_begin = time;
 }
 
 }  // namespace framewire
@@ -185,13 +269,14 @@ namespace framewire {
 
 struct Mp4Fragments::State {};
 
-Mp4Fragments::Mp4Fragments(const VideoFormat&) {
+Mp4Fragments::Mp4Fragments(const VideoFormat&, const std::shared_ptr<const SoundFormat>&) {
     fail(ErrorCode::config, "this build cannot write MP4: it was built without FFmpeg");
 }
 Mp4Fragments::~Mp4Fragments() = default;
 
 const std::string& Mp4Fragments::header() const { fail(ErrorCode::internal, "there is no muxer"); }
 Mp4Fragment Mp4Fragments::pack(const AccessUnit&) { fail(ErrorCode::internal, "there is no muxer"); }
+void Mp4Fragments::add(const SoundUnit&) { fail(ErrorCode::internal, "there is no muxer"); }
 
 }  // namespace framewire
 

@@ -87,6 +87,76 @@ TEST(FragmentedMp4, HasNoGaps) {
     }
 }
 
+// Returns the numbers after each `box`: `bytes` bytes, `skip` bytes after the name.
+std::vector<std::uint64_t> numbers_after(const std::string& text, const std::string& box, std::size_t skip,
+                                         std::size_t bytes) {
+    std::vector<std::uint64_t> numbers;
+    for (auto at = text.find(box); at != std::string::npos; at = text.find(box, at + 1)) {
+        numbers.push_back(0);
+        for (std::size_t i = 0; i < bytes; ++i)
+            numbers.back() = numbers.back() << 8 | static_cast<unsigned char>(text[at + box.size() + skip + i]);
+    }
+    return numbers;
+}
+
+std::vector<std::uint64_t> times_of(const std::string& fragment) {
+    return numbers_after(fragment.substr(0, fragment.find("mdat")), "tfdt", 4, 8);
+}
+
+TEST(FragmentedMp4, HasSound) {
+    using Times = std::vector<std::uint64_t>;
+    const Shape shape{1, 48, 64, 3};
+    LiveEncoder encoder({}, shape, {30, 1});
+    auto units = encoded(encoder, shape, 5, 100);
+    const auto format = std::make_shared<const SoundFormat>(SoundFormat{
+        .codec = SoundCodec::aac, .sample_rate = 48'000, .channels = 1, .header = std::string("\x11\x88", 2)});
+    Mp4Fragments fragments(encoder.format(), format);
+    EXPECT_NE(fragments.header().find("mp4a"), std::string::npos);
+    const auto sound = [&](std::int64_t pts, const std::string& bytes) {
+        fragments.add({.packet = std::make_shared<const SoundPacket>(
+                           SoundPacket{.bytes = bytes, .seconds = 0, .samples = 1024, .format = format}),
+                       .pts = pts,
+                       .duration = 1920});
+    };
+    std::vector<std::string> packed;
+    constexpr std::int64_t begin = 90'000;
+    for (std::size_t i = 0; i < units.size(); ++i) {
+        units[i].pts = begin + 3000 * static_cast<std::int64_t>(i);
+        if (i == 0) sound(begin - 1920, "before the first picture");
+        if (i == 1) sound(begin + 900, "the first"), sound(begin + 900 + 1925, "the second, almost in time");
+        if (i == 2) sound(begin + 900 + 1920, "one too many");
+        if (i == 3) sound(begin + 9000, "after a gap");
+        packed.push_back(fragments.pack(units[i]).bytes);
+    }
+    EXPECT_EQ(times_of(packed[0]), Times({0}));
+    EXPECT_EQ(times_of(packed[1]), Times({3000, 480}));
+    EXPECT_EQ(times_of(packed[2]), Times({6000}));
+    EXPECT_EQ(times_of(packed[3]), Times({9000, 4800}));
+    EXPECT_EQ(times_of(packed[4]), Times({12000}));
+    EXPECT_NE(packed[1].find("the first"), std::string::npos);
+    EXPECT_NE(packed[1].find("the second"), std::string::npos);
+    EXPECT_NE(packed[3].find("after a gap"), std::string::npos);
+    // A client whose first fragment has sound starts with the sound.
+    Mp4Renumbering numbers;
+    const auto renumbered = [&](const std::string& part) {
+        return *numbers.apply(std::make_shared<const std::string>(part));
+    };
+    EXPECT_EQ(renumbered(fragments.header()), fragments.header());
+    const auto first = renumbered(packed[1]), second = renumbered(packed[3]);
+    EXPECT_EQ(times_of(first), Times({2100, 0}));
+    EXPECT_EQ(times_of(second), Times({8100, 4320}));
+    EXPECT_EQ(numbers_after(second, "mfhd", 4, 4), Times({2}));
+}
+
+TEST(FragmentedMp4, RefusesSoundThatMp4CannotHold) {
+    const Shape shape{1, 48, 64, 3};
+    LiveEncoder encoder({}, shape, {30, 1});
+    encoded(encoder, shape, 1, 100);
+    const auto format =
+        std::make_shared<const SoundFormat>(SoundFormat{.codec = SoundCodec::alaw, .sample_rate = 8000, .channels = 1});
+    EXPECT_THROW(Mp4Fragments(encoder.format(), format), Error);
+}
+
 TEST(FragmentedMp4, RenumberingLeavesOtherPartsAlone) {
     const auto text = [](const char* bytes, std::size_t size) {
         return std::make_shared<const std::string>(bytes, size);

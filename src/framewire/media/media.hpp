@@ -2,6 +2,7 @@
 
 #include "framewire/core/thread_pool.hpp"
 #include "framewire/media/output_file.hpp"
+#include "framewire/media/sound.hpp"
 #include "framewire/plan/source.hpp"
 #include "framewire/plan/statistics.hpp"
 
@@ -71,8 +72,11 @@ struct SourceOptions {
     bool one_size = false;  ///< rejects images whose size differs from the first instead of scaling them
     DecodeChoice decode = DecodeChoice::cpu;          ///< which processor decodes videos; see docs/decoding.md
     std::shared_ptr<DecodeMonitor> decode_monitor{};  ///< optional: gets where the video is decoded
-    int gpu = 0;                                      ///< index of the GPU that decodes, see cuda::devices()
-    int decoder_threads = 0;                          ///< FFmpeg's decoder threads, at most 16; 0: number of cores + 2
+    /// Optional. Gets the packets of the best audio stream if their codec is one of SoundCodec. Nothing with
+    /// `every_frame`.
+    std::shared_ptr<SoundTap> sound{};
+    int gpu = 0;              ///< index of the GPU that decodes, see cuda::devices()
+    int decoder_threads = 0;  ///< FFmpeg's decoder threads, at most 16; 0: number of cores + 2
     /// Limit on the size of a picture; larger ones are rejected before memory is allocated.
     std::int64_t max_pixels = std::int64_t{max_side_px} * max_side_px;
     std::optional<YuvMatrix> matrix{};  ///< overrides the YUV matrix that the medium declares or omits

@@ -4,6 +4,7 @@
 #include "framewire/core/text.hpp"
 #include "framewire/core/time.hpp"
 #include "framewire/media/ffmpeg/libav.hpp"
+#include "framewire/media/ffmpeg/sound_stream.hpp"
 #include "framewire/media/image_sequence.hpp"
 #include "framewire/media/media.hpp"
 #include "framewire/media/orientation.hpp"
@@ -325,6 +326,7 @@ FfmpegInput::FfmpegInput(const FfmpegAddress& address, const SourceOptions& opti
 // usable.
 void FfmpegInput::open() {
     auto demuxer = std::make_unique<FfmpegDemuxer>(address_, options_, interrupt_, patience_);
+    sound_.reset();
     decoder_.reset();
     demuxer_ = std::move(demuxer);
     format_ = &demuxer_->format();
@@ -333,8 +335,13 @@ void FfmpegInput::open() {
     const bool broadcast = !begins_with_any(address_.url, {"http://", "https://"});
     live_ = kind_ == FfmpegAddress::Kind::camera || (kind_ == FfmpegAddress::Kind::network && (endless || broadcast));
     open_decoder();
+    if (options_.sound && !options_.every_frame && !is_still_image(*format_))
+        sound_ = std::make_unique<SoundStream>(*format_, *stream_, kind_ == FfmpegAddress::Kind::file, options_.sound,
+                                               name_);
     begin_splices();
 }
+
+FfmpegInput::~FfmpegInput() = default;
 
 void FfmpegInput::begin_splices() {
     suspected_for_ = 0;
@@ -492,6 +499,7 @@ bool FfmpegInput::begin_again() {
         log_debug("{}", error.what());
         decoder_ = std::move(decoder);
         gpu_ = std::move(gpu);
+        sound_.reset();
         demuxer_ = std::move(demuxer);
         format_ = &demuxer_->format();
         stream_ = stream;
@@ -663,6 +671,7 @@ void FfmpegInput::take_from_gpu(AVFrame& frame) {
 
 // Sends the next packet to the decoder. Returns a result if reading ends here, otherwise nullopt.
 std::optional<FfmpegInput::Progress> FfmpegInput::feed() {
+    if (sound_) sound_->choose();
     const int read = reader_ ? reader_->read(*packet_) : av_read_frame(format_, packet_.get());
     if (read == AVERROR(EAGAIN)) {
         std::this_thread::sleep_for(2ms);
@@ -693,6 +702,7 @@ std::optional<FfmpegInput::Progress> FfmpegInput::feed() {
         const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
         if (sent < 0 && sent != AVERROR(EAGAIN)) note_damage(ffmpeg_error(sent));
     }
+    if (sound_) sound_->take(*packet_, start_time(), splices_);
     av_packet_unref(packet_.get());
     return std::nullopt;
 }
@@ -790,6 +800,7 @@ bool FfmpegInput::go_to(double seconds) {
     const auto at = av_sat_add64(start, static_cast<std::int64_t>(ticks));
     if (av_seek_frame(format_, stream_->index, at, AVSEEK_FLAG_BACKWARD) < 0) return false;
     avcodec_flush_buffers(decoder_.get());
+    if (sound_) sound_->begin();
     begin_splices();
     draining_ = false;
     seen_key_ = false;

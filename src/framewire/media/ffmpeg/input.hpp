@@ -164,6 +164,8 @@ private:
     std::vector<std::int64_t> offsets_{0};
 };
 
+class SoundStream;
+
 /// Demuxer of a source and the decoder of its best video stream, from one opening of the source. Use an object from one
 /// thread.
 class FfmpegInput {
@@ -175,6 +177,7 @@ public:
     /// blocked call can be abandoned. Throws Error{no_input} if the source does not exist, has no video, is too large,
     /// or a stop was requested.
     FfmpegInput(const FfmpegAddress& address, const SourceOptions& options, std::shared_ptr<Interrupt> interrupt);
+    ~FfmpegInput();
 
     /// Decodes the next frame. Corrupt data is skipped or concealed and counted as damage; `lost` means that reading
     /// failed before the end of the source. Reading the same file always gives the same frames, errors and counts: at
@@ -292,6 +295,7 @@ private:
     std::int64_t read_before_seek_ = 0;
     PacketPointer packet_ = make_packet();
     std::optional<StreamSplices> splices_;  // set only for formats that have splices
+    std::unique_ptr<SoundStream> sound_;    // null unless the sound is wanted
     std::optional<PacketReader> reader_;    // set only if every frame of a live source is kept
     FramePointer ahead_ = make_frame();  // frame after the returned one, for files; valid if `ahead_progress_` is set
     std::optional<Progress> ahead_progress_;

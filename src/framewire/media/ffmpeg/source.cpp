@@ -94,6 +94,8 @@ private:
             have_frame_ = true;
             return false;
         }
+        if (options_.sound)
+            if (const auto own = input_->seconds(*frame_)) options_.sound->mark(*own);
         const double seconds = std::exchange(has_time_, false) ? last_seconds_ : frame_seconds();
         const bool file = address_.kind == FfmpegAddress::Kind::file;
         const double duration = file ? input_->duration_seconds(*frame_).value_or(0) : 0;
