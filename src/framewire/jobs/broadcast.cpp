@@ -31,6 +31,7 @@ InputOptions shown_to_viewers(const BroadcastOptions& options) {
 BroadcastJob::State::State(const BroadcastOptions& options)
     : wait_for_viewers(options.wait_for_viewers),
       hurries(options.hurries),
+      sound(options.input.sound),
       job(options.job, shown_to_viewers(options), files_of(options)),
       parameters(options.encoder),
       refine_seconds(refine_seconds_of(options.refine_seconds, parameters, !options.record.empty())),
@@ -362,6 +363,7 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const B
     if (frame.replaces) stream.withdraw_before_next();
     const int within = send_encoded(frame, time, found, objects);
     served.publish();
+    if (sound) sound->sent(time.seconds, Clock::now());
     in_force->note_sent(frame.requests);
     // The viewers for which the first frame waited must start with that frame, however long encoding and sending take.
     if (first && wait_for_viewers > 0) served.wait_for_first_states(wait_for_viewers, job.stop());

@@ -78,6 +78,8 @@ struct BroadcastOptions {
     int wait_for_viewers = 0;
     /// If true, frames of a source that is not live are sent as soon as they are available.
     bool hurries = false;
+    /// If false, standard video of the camera has no sound.
+    bool audio = true;
     /// Optional. Detects objects in frames as captured; viewers see them at the positions to which the filters move
     /// them.
     std::optional<DetectorOptions> detector{};
@@ -457,6 +459,8 @@ struct BroadcastJob::State {
 
     int wait_for_viewers;
     bool hurries;
+    // null unless standard video has sound
+    std::shared_ptr<SoundTap> sound;
     FrameJob<FilteredInput> job;
     codec::EncoderParameters parameters;
     std::optional<double> refine_seconds;

@@ -44,6 +44,13 @@
 namespace framewire::jobs {
 namespace {
 
+// Prepares the sound of a camera for its standard video. A file whose frames are not shown at its own rate has none.
+void prepare_sound(BroadcastOptions& camera) {
+    if (!camera.audio || relayed_stream(camera.input.source)) return;
+    const bool is_live = parse_source(camera.input.source).kind->may_be_away;
+    if (is_live || (!camera.hurries && camera.input.fps == 0)) camera.input.sound = std::make_shared<SoundTap>();
+}
+
 // Waits for `pause`. Returns false if a stop was requested.
 bool wait(const std::stop_token& stop, std::chrono::milliseconds pause) {
     std::mutex mutex;
@@ -427,6 +434,7 @@ struct CamerasJob::State {
             camera.job.gpus = options.job.gpus;
             camera.motion_after_frames = options.events.motion.after_frames;
             if (!camera.clips.empty()) prepare_clip_folder(parse_clips(camera.clips).folder);
+            if (encoder) prepare_sound(camera);
             if (several) share_machine(camera, static_cast<int>(options.cameras.size()));
             cameras.push_back(
                 std::make_unique<Camera>(camera, listener, live, fitting(camera, requested[camera.server.stream])));

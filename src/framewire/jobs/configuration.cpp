@@ -843,6 +843,11 @@ std::vector<Setting<CameraSettings>> make_camera_settings() {
           .maximum = 10'000,
           .unit = "N"},
          [](CameraSettings& camera, const std::string& text) { camera.wait = number_in<int>(text).value_or(0); }});
+    settings.push_back({{.name = "no-audio",
+                         .help = "do not send the source's sound with --video",
+                         .type = Type::flag,
+                         .default_value = "0"},
+                        [](CameraSettings& camera, const std::string& text) { camera.audio = text != "1"; }});
     settings.push_back({{.name = "detect",
                          .help = "detect moving objects; viewers draw boxes around them",
                          .type = Type::flag,
@@ -1118,6 +1123,7 @@ BroadcastOptions broadcast_of(const CameraSettings& settings, const std::string&
     options.record = with_camera_name(settings.record, name);
     options.wait_for_viewers = settings.wait;
     options.hurries = take_rate(settings.rate, "own, max", options.input) == PlayRate::max;
+    options.audio = settings.audio;
     options.server.stream = name;
     if (settings.detects) options.detector = detector_of(settings.detector, dashes);
     if (!settings.detects && !settings.event_zones.empty())

@@ -113,6 +113,7 @@ struct CameraSettings {
     std::string rate = "own";
     net::ClientOptions upstream{};
     int wait = 0;
+    bool audio = true;
     bool detects = false;
     DetectorSettings detector{};
     /// Event zones, and the file from which they were read; empty if the configuration contains them.
@@ -123,7 +124,7 @@ struct CameraSettings {
 /// Returns the settings of an input: matrix, range, start, duration, reconnect, max-pixels, max-memory.
 const std::vector<Setting<InputOptions>>& input_settings();
 /// Returns the settings that control how a camera is served: the encoder's settings, max-bitrate, threshold-max,
-/// refine, record, rate, loop, wait, detect, zones, clips, controls, relay-token-file, relay-fingerprint.
+/// refine, record, rate, loop, wait, no-audio, detect, zones, clips, controls, relay-token-file, relay-fingerprint.
 const std::vector<Setting<CameraSettings>>& camera_settings();
 /// Returns the settings of the listener: listen, viewers, allow-host, trusted-proxy, base-path, frame-ancestors.
 const std::vector<Setting<net::ListenerOptions>>& listener_settings();

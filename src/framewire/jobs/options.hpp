@@ -114,6 +114,9 @@ struct InputOptions {
     /// If true, brightness, contrast, saturation and gain can be set even if the chain has no `adjust`, and filters can
     /// be switched on and off while the job runs.
     bool accepts_control = false;
+    /// Optional. Gets the sound of the source, see SourceOptions, on the wall clock at which viewers see its frames.
+    /// Not for frames whose times are changed: `fps` with a source that is not live.
+    std::shared_ptr<SoundTap> sound{};
     /// If true, filters display the source's public_name().
     bool public_name = false;
 };

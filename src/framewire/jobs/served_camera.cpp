@@ -165,6 +165,7 @@ std::string command_of(const BroadcastOptions& options, const std::string& kept_
         line.option("--rate", "max");
     else if (options.input.fps > 0)
         line.option("--rate", fmt::to_string(options.input.fps));
+    line.flag("--no-audio", !options.audio);
     if (options.detector) add_detector(line, *options.detector);
     line.option("--zones", options.event_zones_path);
     line.option("--record", options.record);

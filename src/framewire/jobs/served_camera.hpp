@@ -126,6 +126,7 @@ public:
     std::optional<Picture> picture() const override;
     std::uint64_t picture_version() const override;
     std::uint64_t oldest_picture_version() const override;
+    std::shared_ptr<SoundTap> sound() const override { return asked_.input.sound; }
     void set_chain(const std::string& text) override;
     void control(const service::ControlRequest& request) override;
     /// See service::LiveCamera::control_by().

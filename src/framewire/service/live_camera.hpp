@@ -5,6 +5,7 @@
 #include "framewire/core/view.hpp"
 #include "framewire/detect/zones.hpp"
 #include "framewire/filters/mosaic.hpp"
+#include "framewire/media/sound.hpp"
 #include "framewire/net/control.hpp"
 #include "framewire/plan/chain_plan.hpp"
 #include "framewire/plan/statistics.hpp"
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -153,6 +155,9 @@ public:
     /// Returns the oldest version that may still be shown, because a completed request withdrew all older ones. 0: any
     /// version may be shown.
     virtual std::uint64_t oldest_picture_version() const { return 0; }
+    /// Returns the sound of the source, on the wall clock of the pictures; null if it is not to be heard. Always the
+    /// same object.
+    virtual std::shared_ptr<SoundTap> sound() const { return nullptr; }
 
     /// Replaces the filter chain from the next frame on. Viewers stay connected if the frame size stays the same;
     /// otherwise they are disconnected and can reconnect.

@@ -16,6 +16,7 @@ FilteredInput::FilteredInput(const InputOptions& input, const JobOptions& job, s
       stop_(stop),
       fps_(input.fps),
       loop_(input.loop),
+      sound_(input.sound),
       opened_(input.opened ? input.opened : std::make_shared<OpenedSource>(input, job, stop)),
       on_stop_(std::move(stop), [this] { opened_->stop(); }),
       source_(&opened_->source()),
@@ -158,6 +159,7 @@ bool FilteredInput::read_next(FrameTime& time, ReadOne&& read_one) {
         if (in_segment && !stop_.stop_requested()) segment_->end();
         return false;
     }
+    if (sound_) sound_->place(time.seconds);
     if (in_segment) {
         place_ = segment_->take(time, source_->damaged());
         captured_frames_ = time.index;

@@ -201,6 +201,7 @@ private:
     std::stop_token stop_;
     double fps_;
     bool loop_;
+    std::shared_ptr<SoundTap> sound_;  // null unless the sound is wanted
     std::shared_ptr<OpenedSource> opened_;
     std::stop_callback<std::function<void()>> on_stop_;
     // opened_'s source

@@ -216,6 +216,7 @@ SourceOptions source_options(const InputOptions& input, const JobOptions& job, s
                           .seekable = input.seekable || input.segment,
                           .one_size = input.one_size,
                           .decode = decode_choice(input, job),
+                          .sound = input.sound,
                           .gpu = processor_of(job).gpu,
                           .decoder_threads = input.decoder_threads,
                           .matrix = asked_matrix(input.matrix),
@@ -241,6 +242,7 @@ OpenedSource::OpenedSource(const InputOptions& input, const JobOptions& job, con
     const std::stop_callback on_stop(stop, [this] { this->stop(); });
     auto options = source_options(input, job, stop_.get_token());
     options.decode_monitor = decode_monitor_;
+    if (input.sound) input.sound->restart();
     if (input.shows_loss) options.draw_loss = no_signal_.drawing();
     if (const auto stream = relayed_stream(input.source))
         source_ = open_source([stream = *stream, access = input.access](

@@ -83,6 +83,12 @@ constexpr auto repeat_ticks = repeat_after.count() * video_clock_hz / 1000;
 // A keyframe is made before the access units since the last one exceed this. They are kept for new subscribers.
 constexpr std::size_t group_limit_bytes = CameraVideo::queue_limit_bytes / 2;
 
+// Sound is continuous as long as its packets' times deviate by less than this from their durations, as they do in
+// containers that round times, and because the offset to the wall clock is estimated.
+constexpr std::int64_t sound_tolerance_ticks = video_clock_hz * 30 / 1000;
+// Units of sound that are kept for new subscribers: more than last from one keyframe to the next.
+constexpr std::size_t group_sound_limit = 1024;
+
 // An access unit with its format.
 struct Entry {
     std::shared_ptr<const AccessUnit> unit;
@@ -150,7 +156,10 @@ struct CameraVideo::Counters {
 // Access units that one subscriber has not taken yet. Guarded by the video's mutex.
 struct CameraVideo::Subscription::Queue {
     std::deque<Entry> entries;
-    std::size_t bytes = 0;
+    std::deque<SoundUnit> sound;
+    std::size_t bytes = 0;  // of both
+    bool wants_sound = false;
+    std::int64_t begin = 0;  // time of the keyframe with which it started or continued
     bool waits_for_key = true;
     bool lost = false, ended = false;
     std::string failure;
@@ -170,6 +179,7 @@ struct CameraVideo::State {
     // Functions with the mutex held:
 
     void add(Queue& queue, const Entry& entry);
+    void add(Queue& queue, const SoundUnit& unit);
     void drop(Queue& queue, std::size_t count);
     void withdraw(Queue& queue, std::uint64_t oldest);
     void withdraw_group();
@@ -183,6 +193,8 @@ struct CameraVideo::State {
     void run(const std::stop_token& stop);
     void step(const std::stop_token& stop);
     void encode(const LiveCamera::Picture& picture, bool key);
+    void take_sound();
+    std::optional<SoundUnit> placed(const SoundTap::Due& due);
     void close_encoder();
     bool is_due(Clock::time_point now);
 
@@ -196,6 +208,9 @@ struct CameraVideo::State {
     std::vector<std::shared_ptr<Queue>> queues;
     std::deque<Entry> group;  // access units since the last keyframe, for new subscribers
     std::size_t group_bytes = 0;
+    std::deque<SoundUnit> group_sound;                // since then
+    std::optional<SoundTap::Reader> sound;            // while a subscriber wants sound
+    std::shared_ptr<const SoundFormat> sound_format;  // of the sound that can be expected
     Clock::time_point last_key{};
     bool key_wanted = false;
     std::string failure;  // of the last encoder; empty if it works
@@ -210,6 +225,9 @@ struct CameraVideo::State {
     std::int64_t last_pts = -1;
     Clock::time_point last_encoded{}, next_due{};
     const Clock::time_point start = Clock::now();
+    Clock::time_point sound_heard{};  // when the last packet arrived
+    std::shared_ptr<const SoundFormat> sound_counted_in;
+    std::int64_t sound_begin = 0, sound_samples = 0;  // continuous sound: its first time, and samples since then
 
     std::jthread thread;
 };
@@ -229,18 +247,38 @@ void CameraVideo::State::add(Queue& queue, const Entry& entry) {
             return;
         }
     }
-    const bool was_empty = queue.entries.empty();
+    const bool was_empty = queue.entries.empty() && queue.sound.empty();
+    if (queue.waits_for_key || full) queue.begin = entry.unit->pts;
     queue.waits_for_key = false;
     queue.entries.push_back(entry);
     queue.bytes += entry.unit->bytes.size();
     if (was_empty) queue.wake();
 }
 
-// Drops the oldest `count` access units.
+// Appends sound, unless its pictures are skipped.
+void CameraVideo::State::add(Queue& queue, const SoundUnit& unit) {
+    if (queue.ended || !queue.wants_sound || queue.waits_for_key || unit.pts < queue.begin) return;
+    const bool was_empty = queue.entries.empty() && queue.sound.empty();
+    if (queue.bytes + unit.packet->bytes.size() > queue_limit_bytes) {
+        drop(queue, queue.entries.size());
+        queue.waits_for_key = true;
+        return;
+    }
+    queue.sound.push_back(unit);
+    queue.bytes += unit.packet->bytes.size();
+    if (was_empty) queue.wake();
+}
+
+// Drops the oldest `count` access units, and the sound before the next one.
 void CameraVideo::State::drop(Queue& queue, std::size_t count) {
     if (count == 0) return;
     for (std::size_t i = 0; i < count; ++i) queue.bytes -= queue.entries[i].unit->bytes.size();
     queue.entries.erase(queue.entries.begin(), queue.entries.begin() + static_cast<std::ptrdiff_t>(count));
+    while (!queue.sound.empty() &&
+           (queue.entries.empty() || queue.sound.front().pts < queue.entries.front().unit->pts)) {
+        queue.bytes -= queue.sound.front().packet->bytes.size();
+        queue.sound.pop_front();
+    }
     queue.lost = true;
     counters->change([&](auto& all) { all.skipped += static_cast<std::int64_t>(count); });
 }
@@ -259,6 +297,7 @@ void CameraVideo::State::withdraw(Queue& queue, std::uint64_t oldest) {
 // Forgets the current group of pictures. The next access unit that subscribers get is a keyframe.
 void CameraVideo::State::withdraw_group() {
     group.clear();
+    group_sound.clear();
     group_bytes = 0;
     key_wanted = true;
     for (const auto& queue : queues) queue->lost = true;
@@ -273,6 +312,7 @@ void CameraVideo::State::push(const Entry& entry) {
     if (unit.picture_version < oldest || (!unit.key && group.empty())) return;
     if (unit.key) {
         group.clear();
+        group_sound.clear();
         group_bytes = 0;
         last_key = Clock::now();
         key_wanted = false;
@@ -315,7 +355,10 @@ void CameraVideo::State::run(const std::stop_token& stop) {
             std::unique_lock lock(mutex);
             if (!is_wanted()) {
                 group.clear();
+                group_sound.clear();
                 group_bytes = 0;
+                sound.reset();
+                sound_format.reset();
                 lock.unlock();
                 close_encoder();
                 lock.lock();
@@ -329,6 +372,7 @@ void CameraVideo::State::run(const std::stop_token& stop) {
             close_encoder();
             const std::lock_guard lock(mutex);
             group.clear();
+            group_sound.clear();
             group_bytes = 0;
             if (failure != error.what())
                 log_warning("camera '{}' cannot be encoded as video: {}", camera->name(), error.what());
@@ -362,6 +406,7 @@ bool CameraVideo::State::is_due(Clock::time_point now) {
 
 // Encodes the newest picture if it is new, or again if the last one is old. Waits a little otherwise.
 void CameraVideo::State::step(const std::stop_token& stop) {
+    take_sound();
     const auto version = camera->picture_version(), oldest = camera->oldest_picture_version();
     const auto now = Clock::now();
     bool key = false;
@@ -411,6 +456,56 @@ void CameraVideo::State::encode(const LiveCamera::Picture& picture, bool key) {
     });
 }
 
+// Gives sound that is due to the subscribers.
+void CameraVideo::State::take_sound() {
+    const auto now = Clock::now();
+    const auto tap = camera->sound();
+    if (!tap) return;
+    const std::lock_guard lock(mutex);
+    if (std::ranges::none_of(queues, [](const auto& queue) { return queue->wants_sound && !queue->ended; })) {
+        sound.reset();
+        sound_format.reset();
+        return;
+    }
+    if (!sound) {
+        sound.emplace(tap);
+        sound_format = tap->format();
+        sound_heard = now;
+        sound_counted_in.reset();
+    }
+    const auto due = sound->take(now);
+    for (const auto& one : due) {
+        sound_heard = now;
+        if (!sound_format || !(*sound_format == *one.packet->format)) sound_format = one.packet->format;
+        const auto unit = placed(one);
+        if (!unit) continue;
+        group_sound.push_back(*unit);
+        if (group_sound.size() > group_sound_limit) group_sound.pop_front();
+        for (const auto& queue : queues) add(*queue, *unit);
+    }
+    if (now > sound_heard + sound_patience) sound_format.reset();
+}
+
+// Places a packet at the end of the previous one, or at its own time after a gap. Returns nothing if it would overlap.
+std::optional<SoundUnit> CameraVideo::State::placed(const SoundTap::Due& due) {
+    const auto& packet = *due.packet;
+    const auto rate = packet.format->sample_rate;
+    const auto since = std::chrono::duration<double>(due.at - start).count();
+    const auto pts = std::max<std::int64_t>(0, std::llround(since * static_cast<double>(video_clock_hz)));
+    const auto end = [&] { return sound_begin + (sound_samples * video_clock_hz + rate / 2) / rate; };
+    const bool is_counted = sound_counted_in && *sound_counted_in == *packet.format;
+    if (is_counted && pts < end() - sound_tolerance_ticks) return std::nullopt;
+    if (!is_counted || pts > end() + sound_tolerance_ticks) {
+        sound_counted_in = packet.format;
+        sound_begin = pts;
+        sound_samples = 0;
+    }
+    SoundUnit unit{.packet = due.packet, .pts = end()};
+    sound_samples += packet.samples;
+    unit.duration = end() - unit.pts;
+    return unit;
+}
+
 // --- CameraVideo ---
 
 CameraVideo::CameraVideo(std::shared_ptr<LiveCamera> camera, LiveVideoSettings settings, const VideoVariant& variant,
@@ -427,23 +522,29 @@ CameraVideo::~CameraVideo() {
     state_->end_all({});
 }
 
-std::unique_ptr<CameraVideo::Subscription> CameraVideo::subscribe(std::function<void()> wake) {
+std::unique_ptr<CameraVideo::Subscription> CameraVideo::subscribe(std::function<void()> wake, bool sound) {
     auto queue = std::make_shared<Subscription::Queue>();
     queue->wake = std::move(wake);
+    queue->wants_sound = sound;
     auto& state = *state_;
     {
         const std::lock_guard lock(state.mutex);
         state.queues.push_back(queue);
+        // The first keyframe may be there before the encode thread begins with the sound.
+        if (const auto tap = sound && !state.sound ? state.camera->sound() : nullptr)
+            state.sound_format = tap->format();
         state.counters->change([](auto& all) { ++all.subscribers; });
         if (!state.may_retry()) {
             state.end(*queue, state.failure);
         } else {
             const bool fresh = !state.group.empty() && Clock::now() < state.last_key + keyframe_pause &&
                                state.group.front().unit->picture_version >= state.camera->oldest_picture_version();
-            if (fresh)
+            if (fresh) {
                 for (const auto& entry : state.group) state.add(*queue, entry);
-            else
+                for (const auto& unit : state.group_sound) state.add(*queue, unit);
+            } else {
                 state.key_wanted = true;
+            }
         }
     }
     state.changed.notify_all();
@@ -496,6 +597,13 @@ CameraVideo::Subscription::Taken CameraVideo::Subscription::take() {
         taken.units.push_back(std::move(entries.front().unit));
         entries.pop_front();
     }
+    auto& sound = queue_->sound;
+    while (!sound.empty() && (entries.empty() || sound.front().pts < entries.front().unit->pts)) {
+        queue_->bytes -= sound.front().packet->bytes.size();
+        taken.sound.push_back(std::move(sound.front()));
+        sound.pop_front();
+    }
+    if (queue_->wants_sound) taken.sound_format = video_->sound_format;
     taken.ended = queue_->ended && entries.empty();
     taken.failure = taken.ended ? queue_->failure : std::string();
     if (queue_->waits_for_key && !queue_->ended) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framewire/media/live_video.hpp"
+#include "framewire/media/sound.hpp"
 #include "framewire/service/live_camera.hpp"
 
 #include <chrono>
@@ -93,6 +94,12 @@ public:
 
         /// Result of take().
         struct Taken {
+            /// Sound in order, from the first of `units` on; empty if the subscription is without sound. A subscriber
+            /// that skips access units skips their sound.
+            std::vector<SoundUnit> sound{};
+            /// Format of the sound that can be expected; null if there is none now. Units of another format may precede
+            /// the change.
+            std::shared_ptr<const SoundFormat> sound_format{};
             /// Access units in order, all of one format.
             std::vector<std::shared_ptr<const AccessUnit>> units;
             /// Format of `units`; null if there are none. A new format has a new object.
@@ -125,14 +132,16 @@ public:
     static constexpr std::size_t queue_limit_bytes = std::size_t{16} << 20;
     /// Minimum time from one keyframe to a requested one.
     static constexpr std::chrono::milliseconds keyframe_pause{500};
+    /// If there is no sound for this long, subscribers learn that there is none, so that players do not wait for it.
+    static constexpr std::chrono::seconds sound_patience{3};
     /// Minimum time from the failure of an encoder to the next attempt.
     static constexpr std::chrono::seconds retry_pause{3};
 
     /// Adds a subscriber, and opens the encoder if it is the first one. Its first access unit is the newest keyframe if
     /// that is younger than keyframe_pause, and otherwise a new one. `wake` is called, on any thread, when access units
     /// arrive in an empty queue or the subscription ends. It is called with a mutex held, so it must not call the
-    /// subscription or this object.
-    std::unique_ptr<Subscription> subscribe(std::function<void()> wake);
+    /// subscription or this object. With `sound`, the subscription also has the source's sound, if the camera has any.
+    std::unique_ptr<Subscription> subscribe(std::function<void()> wake, bool sound = false);
     /// Makes a picture a keyframe, at the earliest keyframe_pause after the last one.
     void request_keyframe();
     /// Returns the counters.

@@ -328,6 +328,101 @@ TEST(CameraVideo, EndsSubscriptionsThatOutliveIt) {
     EXPECT_FALSE(subscription->format());
 }
 
+// A camera with sound of 20 ms per packet, whose times are those of its pictures.
+struct HeardCamera {
+    std::shared_ptr<SoundTap> tap = std::make_shared<SoundTap>();
+    std::shared_ptr<FakeCamera> camera = std::make_shared<FakeCamera>("door", small);
+    Clock::time_point zero = Clock::now();
+    int packets = 0, pictures = 0;
+
+    HeardCamera() {
+        tap->set_format(std::make_shared<const SoundFormat>(
+            SoundFormat{.codec = SoundCodec::mulaw, .sample_rate = 8000, .channels = 1}));
+        camera->set_sound(tap);
+        show();
+    }
+    double seconds() const { return std::chrono::duration<double>(Clock::now() - zero).count(); }
+    void show() {
+        camera->show(static_cast<std::uint8_t>(20 + 7 * pictures++ % 100));
+        tap->mark(seconds());
+        tap->place(seconds());
+        tap->sent(seconds(), Clock::now());
+    }
+    // Shows pictures with sound for that long.
+    void play(double more) {
+        for (const auto end = seconds() + more; seconds() < end; std::this_thread::sleep_for(5ms)) {
+            for (; packets * 0.02 < seconds(); ++packets)
+                tap->add({.bytes = std::to_string(packets), .seconds = packets * 0.02, .samples = 160});
+            if (pictures * 0.033 < seconds()) show();
+        }
+    }
+};
+
+TEST(CameraVideo, HasSoundThatFitsThePictures) {
+    HeardCamera heard;
+    CameraVideo video(heard.camera, {});
+    const auto with = video.subscribe(nothing, true), without = video.subscribe(nothing);
+    ASSERT_TRUE(with->format());
+    heard.play(1);
+    const auto taken = with->take(), silent = without->take();
+    ASSERT_GE(taken.units.size(), 5);
+    ASSERT_TRUE(taken.sound_format);
+    EXPECT_EQ(taken.sound_format->codec, SoundCodec::mulaw);
+    EXPECT_TRUE(silent.sound.empty());
+    EXPECT_FALSE(silent.sound_format);
+    ASSERT_GE(taken.sound.size(), 30);
+    EXPECT_GE(taken.sound.front().pts, taken.units.front()->pts);
+    for (std::size_t i = 1; i < taken.sound.size(); ++i) {
+        const auto &one = taken.sound[i], &before = taken.sound[i - 1];
+        EXPECT_EQ(std::stoi(one.packet->bytes), std::stoi(before.packet->bytes) + 1);
+        EXPECT_EQ(one.pts, before.pts + before.duration);
+        EXPECT_EQ(one.duration, video_clock_hz / 50);
+    }
+    // The newest sound and the newest picture are of about the same time.
+    constexpr double most_s = 0.2;
+    EXPECT_NEAR(static_cast<double>(taken.sound.back().pts - taken.units.back()->pts) / video_clock_hz, 0, most_s);
+}
+
+TEST(CameraVideo, TakesSoundOnlyForSubscribersThatWantIt) {
+    HeardCamera heard;
+    CameraVideo video(heard.camera, {});
+    EXPECT_FALSE(heard.tap->is_wanted());
+    const auto without = video.subscribe(nothing);
+    ASSERT_TRUE(without->format());
+    EXPECT_FALSE(heard.tap->is_wanted());
+    auto with = video.subscribe(nothing, true);
+    EXPECT_TRUE(within_ten_seconds([&] { return heard.tap->is_wanted(); }));
+    with.reset();
+    EXPECT_TRUE(within_ten_seconds([&] { return !heard.tap->is_wanted(); }));
+}
+
+TEST(CameraVideo, SubscriberThatSkipsPicturesSkipsTheirSound) {
+    HeardCamera heard;
+    CameraVideo video(heard.camera, {});
+    const auto subscription = video.subscribe(nothing, true);
+    ASSERT_TRUE(subscription->format());
+    heard.play(0.3);
+    heard.camera->show_instead(200);  // withdraws all pictures
+    heard.play(0.3);
+    const auto taken = subscription->take();
+    ASSERT_FALSE(taken.units.empty());
+    ASSERT_FALSE(taken.sound.empty());
+    EXPECT_TRUE(taken.lost);
+    EXPECT_GE(taken.sound.front().pts, taken.units.front()->pts);
+}
+
+TEST(CameraVideo, SaysThatThereIsNoMoreSound) {
+    HeardCamera heard;
+    CameraVideo video(heard.camera, {});
+    const auto subscription = video.subscribe(nothing, true);
+    heard.play(0.2);
+    EXPECT_TRUE(subscription->take().sound_format);
+    EXPECT_TRUE(within_ten_seconds([&] { return !subscription->take().sound_format; }));
+    heard.packets = static_cast<int>(heard.seconds() / 0.02);
+    heard.play(0.2);
+    EXPECT_TRUE(subscription->take().sound_format);
+}
+
 TEST(CameraVideo, VariantIsSmaller) {
     const auto camera = std::make_shared<FakeCamera>("door", Shape{1, 360, 640, 3});
     camera->show(77);

@@ -248,6 +248,17 @@ std::uint64_t first_segment_number() {
         std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count());
 }
 
+// Query of all addresses in a playlist.
+std::string query_of(const VideoVariant& variant, bool sound) {
+    auto query = to_string(variant);
+    if (!sound) query += query.empty() ? "audio=0" : "&audio=0";
+    return query;
+}
+
+bool is_same(const std::shared_ptr<const SoundFormat>& a, const std::shared_ptr<const SoundFormat>& b) {
+    return a && b ? *a == *b : a == b;
+}
+
 // Reasons for the thread to run.
 struct Signals {
     std::mutex mutex;
@@ -279,10 +290,11 @@ struct HttpVideo::State {
         Clock::time_point until{};
     };
 
-    State(std::shared_ptr<CameraVideo> video_, const HlsLimits& limits_)
+    State(std::shared_ptr<CameraVideo> video_, const HlsLimits& limits_, bool sound)
         : video(std::move(video_)),
           limits(limits_),
-          window(limits_, to_string(video->variant()), first_segment_number()) {
+          has_sound(sound),
+          window(limits_, query_of(video->variant(), sound), first_segment_number()) {
         feed = make_feed();
     }
 
@@ -294,8 +306,9 @@ struct HttpVideo::State {
 
     void run(const std::stop_token& stop);
     void serve(const std::stop_token& stop);
+    void take(CameraVideo::Subscription::Taken& taken);
     void take_unit(const AccessUnit& unit);
-    void start_timeline(const VideoFormat& format);
+    void start_timeline();
     void check_hls();
 
     // Functions with the mutex held:
@@ -315,6 +328,7 @@ struct HttpVideo::State {
 
     const std::shared_ptr<CameraVideo> video;
     const HlsLimits limits;
+    const bool has_sound;
     const std::shared_ptr<Signals> signals = std::make_shared<Signals>();
 
     mutable std::mutex mutex;
@@ -326,6 +340,9 @@ struct HttpVideo::State {
 
     // Members of the thread:
     std::shared_ptr<const VideoFormat> format;
+    std::shared_ptr<const SoundFormat> sound_format;  // null: the timeline has no sound
+    std::deque<SoundUnit> waiting_sound;              // that waits for its picture
+    bool told_of_codec = false;
     std::optional<Mp4Fragments> fragments;
     bool needs_key = true;
 
@@ -381,13 +398,16 @@ void HttpVideo::State::run(const std::stop_token& stop) {
         feed->forget_entry();
         fragments.reset();
         format.reset();
+        sound_format.reset();
+        waiting_sound.clear();
         hls_runs = false;
     }
 }
 
 // Runs while there are clients.
 void HttpVideo::State::serve(const std::stop_token& stop) {
-    const auto subscription = video->subscribe([signals = signals] { signals->set(&Signals::has_units, true); });
+    const auto subscription =
+        video->subscribe([signals = signals] { signals->set(&Signals::has_units, true); }, has_sound);
     for (;;) {
         {
             std::unique_lock lock(signals->mutex);
@@ -401,8 +421,7 @@ void HttpVideo::State::serve(const std::stop_token& stop) {
             const std::lock_guard lock(mutex);
             window.cut();
         }
-        if (taken.format && taken.format != format) start_timeline(*(format = taken.format));
-        for (const auto& unit : taken.units) take_unit(*unit);
+        take(taken);
         check_hls();
         if (taken.ended) {
             return end_everything();
@@ -412,10 +431,33 @@ void HttpVideo::State::serve(const std::stop_token& stop) {
     }
 }
 
+// Packs access units and their sound in order of time.
+void HttpVideo::State::take(CameraVideo::Subscription::Taken& taken) {
+    auto playable = std::move(taken.sound_format);
+    if (playable && !is_mp4_sound(playable->codec)) {
+        if (!std::exchange(told_of_codec, true))
+            log_info("camera '{}': MP4 and HLS are without sound, because they cannot hold {}", video->camera().name(),
+                     to_string(playable->codec));
+        playable.reset();
+    }
+    if (taken.format && (taken.format != format || !is_same(playable, sound_format))) {
+        format = taken.format;
+        sound_format = playable;
+        start_timeline();
+    }
+    waiting_sound.insert(waiting_sound.end(), taken.sound.begin(), taken.sound.end());
+    for (const auto& unit : taken.units) {
+        for (; !waiting_sound.empty() && waiting_sound.front().pts <= unit->pts; waiting_sound.pop_front())
+            fragments->add(waiting_sound.front());
+        take_unit(*unit);
+    }
+}
+
 // Starts again with another header. Clients of an earlier one must reconnect.
-void HttpVideo::State::start_timeline(const VideoFormat& video_format) {
+void HttpVideo::State::start_timeline() {
     if (fragments) end_clients();
-    fragments.emplace(video_format);
+    fragments.emplace(*format, sound_format);
+    waiting_sound.clear();
     needs_key = true;
     const std::lock_guard lock(mutex);
     feed->set_first(std::make_shared<const std::string>(fragments->header()));
@@ -494,8 +536,8 @@ Response HttpVideo::State::wait(Waiting one, std::string_view type) {
 
 // --- requests ---
 
-HttpVideo::HttpVideo(std::shared_ptr<CameraVideo> video, const HlsLimits& limits)
-    : state_(std::make_shared<State>(std::move(video), limits)) {
+HttpVideo::HttpVideo(std::shared_ptr<CameraVideo> video, const HlsLimits& limits, bool sound)
+    : state_(std::make_shared<State>(std::move(video), limits, sound)) {
     state_->thread = std::jthread([state = state_.get()](const std::stop_token& stop) { state->run(stop); });
 }
 
@@ -581,22 +623,35 @@ bool HttpVideo::is_idle() const {
 
 // --- HttpVideos ---
 
+namespace {
+
+bool has_sound(const std::map<std::string, std::string, std::less<>>& query) {
+    const auto given = query.find("audio");
+    if (given == query.end() || given->second == "1") return true;
+    if (given->second != "0")
+        fail(ErrorCode::usage, "audio {} is not allowed; allowed: 0 and 1", in_quotes(given->second));
+    return false;
+}
+
+}  // namespace
+
 std::shared_ptr<HttpVideo> HttpVideos::of(const std::map<std::string, std::string, std::less<>>& query) {
     const auto wanted = VideoVariant::parse(query);
+    const bool sound = has_sound(query);
     // Variants without clients count as in use as long as they exist. Their destructors join threads, so they run
     // without the lock.
-    std::map<VideoVariant, std::shared_ptr<HttpVideo>> dropped;
+    decltype(all_) dropped;
     {
         const std::lock_guard lock(mutex_);
         for (auto at = all_.begin(); at != all_.end();)
-            if (const auto one = at++; one->first != wanted && one->second->is_idle())
+            if (const auto one = at++; one->first != std::pair(wanted, sound) && one->second->is_idle())
                 dropped.insert(all_.extract(one));
     }
     dropped.clear();
     const auto video = videos_->variant(wanted);
     const std::lock_guard lock(mutex_);
-    auto& shown = all_[video->variant()];
-    if (!shown) shown = std::make_shared<HttpVideo>(video, limits_);
+    auto& shown = all_[{video->variant(), sound}];
+    if (!shown) shown = std::make_shared<HttpVideo>(video, limits_, sound);
     shown->expect_client();
     return shown;
 }

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace framewire::service {
@@ -116,8 +117,8 @@ private:
 /// packed once, on a thread that sleeps while there are no clients. Thread-safe.
 class HttpVideo {
 public:
-    /// Shares ownership of the video.
-    explicit HttpVideo(std::shared_ptr<CameraVideo> video, const HlsLimits& limits = {});
+    /// Shares ownership of the video. With `sound`, clients get the camera's sound, if it has any that MP4 holds.
+    explicit HttpVideo(std::shared_ptr<CameraVideo> video, const HlsLimits& limits = {}, bool sound = true);
     /// Ends the responses of all clients.
     ~HttpVideo();
     HttpVideo(const HttpVideo&) = delete;
@@ -152,8 +153,8 @@ public:
     explicit HttpVideos(std::shared_ptr<CameraVideos> videos, const HlsLimits& limits = {})
         : videos_(std::move(videos)), limits_(limits) {}
 
-    /// Returns the video of the variant in a query, see VideoVariant::parse(). Variants without clients are dropped.
-    /// Throws as VideoVariant::parse() and CameraVideos::variant() do.
+    /// Returns the video of the variant in a query, see VideoVariant::parse(), without sound if the query has
+    /// `audio=0`. Variants without clients are dropped. Throws as VideoVariant::parse() and CameraVideos::variant() do.
     std::shared_ptr<HttpVideo> of(const std::map<std::string, std::string, std::less<>>& query);
     /// Returns the encoders' counters.
     VideoStatistics statistics() const { return videos_->statistics(); }
@@ -164,7 +165,8 @@ private:
     std::shared_ptr<CameraVideos> videos_;
     HlsLimits limits_;
     mutable std::mutex mutex_;
-    std::map<VideoVariant, std::shared_ptr<HttpVideo>> all_;
+    // by variant, with and without sound
+    std::map<std::pair<VideoVariant, bool>, std::shared_ptr<HttpVideo>> all_;
 };
 
 }  // namespace framewire::service

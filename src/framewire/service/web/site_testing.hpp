@@ -4,9 +4,11 @@
 #include "framewire/service/live_camera.hpp"
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace framewire::service::web {
@@ -46,6 +48,8 @@ public:
     void allow_requests(bool allowed) { state_.may_be_set = allowed; }
     /// Removes the plan, as for a camera whose stream is forwarded unchanged.
     void forget_plan() { state_.plan.reset(); }
+    /// Sets the camera's sound. Call it before the camera is shared.
+    void set_sound(std::shared_ptr<SoundTap> sound) { sound_ = std::move(sound); }
     /// Returns the number of pictures taken by clients.
     int pictures_taken() const { return taken_; }
     /// Statistics that the camera reports; tests modify them.
@@ -72,6 +76,7 @@ public:
     }
     std::uint64_t picture_version() const override { return version_; }
     std::uint64_t oldest_picture_version() const override { return oldest_; }
+    std::shared_ptr<SoundTap> sound() const override { return sound_; }
 
     // Control requests only change the reported state. The chain "bad" is refused.
     void set_chain(const std::string& text) override {
@@ -104,6 +109,7 @@ private:
     std::atomic<std::uint8_t> value_{0};
     std::atomic<std::uint64_t> version_{0}, oldest_{0};
     mutable std::atomic<int> taken_{0};
+    std::shared_ptr<SoundTap> sound_;
 };
 
 }  // namespace framewire::service::web
