@@ -246,7 +246,9 @@ BroadcastStanding BroadcastJob::standing() const { return state_->standing(); }
 net::StreamMetrics BroadcastJob::viewers() const { return state_->served.metrics(); }
 std::uint64_t BroadcastJob::picture_version() const { return state_->stream.version(); }
 std::uint64_t BroadcastJob::oldest_picture_version() const { return state_->stream.oldest_allowed(); }
-std::uint64_t BroadcastJob::copy_picture(HostView<std::uint8_t> to) const { return state_->stream.copy_reference(to); }
+net::StateHeader BroadcastJob::copy_picture(HostView<std::uint8_t> to) const {
+    return state_->stream.copy_reference(to);
+}
 bool BroadcastJob::take_chain(const std::string& chain) { return state_->job.input().take_chain(chain); }
 bool BroadcastJob::set_threshold(int threshold) {
     if (!state_->threshold.set_least(threshold)) return false;
@@ -361,9 +363,9 @@ void BroadcastJob::State::send(InputFrame& frame, const FrameTime& time, const B
     const auto objects = found.has_objects ? seen_by_viewers(found.objects) : std::span<const Component>();
     const auto bytes_before = stream.counts().delta_frame_bytes;
     if (frame.replaces) stream.withdraw_before_next();
+    if (sound) sound->sent(time.seconds, Clock::now());
     const int within = send_encoded(frame, time, found, objects);
     served.publish();
-    if (sound) sound->sent(time.seconds, Clock::now());
     in_force->note_sent(frame.requests);
     // The viewers for which the first frame waited must start with that frame, however long encoding and sending take.
     if (first && wait_for_viewers > 0) served.wait_for_first_states(wait_for_viewers, job.stop());

@@ -217,8 +217,8 @@ public:
     /// Returns the oldest version that may still be shown. Older versions were withdrawn by a request that hides parts
     /// of the picture.
     std::uint64_t oldest_picture_version() const;
-    /// Copies the picture that viewers see to `to`, a view of standing().shape, and returns its version.
-    std::uint64_t copy_picture(HostView<std::uint8_t> to) const;
+    /// Copies the picture that viewers see to `to`, a view of standing().shape, and returns its header.
+    net::StateHeader copy_picture(HostView<std::uint8_t> to) const;
     /// Replaces the filter chain, as FilteredInput::take_chain() does.
     bool take_chain(const std::string& chain);
     /// Sets the minimum threshold from the next frame on. Returns false and changes nothing if `threshold` exceeds the

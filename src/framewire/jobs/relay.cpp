@@ -174,7 +174,7 @@ bool RelayJob::up() const { return state_->up; }
 std::int64_t RelayJob::reconnects() const { return state_->reconnects; }
 net::StreamMetrics RelayJob::viewers() const { return state_->served.metrics(); }
 std::uint64_t RelayJob::picture_version() const { return state_->stream.version(); }
-std::uint64_t RelayJob::copy_picture(HostView<std::uint8_t> to) const { return state_->stream.copy_reference(to); }
+net::StateHeader RelayJob::copy_picture(HostView<std::uint8_t> to) const { return state_->stream.copy_reference(to); }
 const BroadcastResult& RelayJob::run() { return state_->run(), state_->result; }
 const BroadcastResult& RelayJob::result() const { return state_->result; }
 

@@ -2,6 +2,7 @@
 
 #include "framewire/jobs/broadcast.hpp"
 #include "framewire/net/address.hpp"
+#include "framewire/net/wire.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -50,8 +51,8 @@ public:
     net::StreamMetrics viewers() const;
     /// Returns the version of the picture that viewers see; 0 before the first.
     std::uint64_t picture_version() const;
-    /// Copies the picture that viewers see to `to`, a view of info().shape, and returns its version.
-    std::uint64_t copy_picture(HostView<std::uint8_t> to) const;
+    /// Copies the picture that viewers see to `to`, a view of info().shape, and returns its header.
+    net::StateHeader copy_picture(HostView<std::uint8_t> to) const;
 
     /// Forwards until the stream ends; may be called once. Throws Error{source_lost} if the stream was lost or came
     /// back with other properties, such as another size.

@@ -446,7 +446,9 @@ std::optional<service::LiveCamera::Picture> ServedCamera::picture() const {
     const auto copy_of = [&](const auto& job, const Shape& shape) -> std::optional<Picture> {
         if (job.picture_version() == 0) return std::nullopt;
         Picture picture{HostImage(shape), 0};
-        picture.version = version_before_ + job.copy_picture(picture.image.view());
+        const auto header = job.copy_picture(picture.image.view());
+        picture.version = version_before_ + header.version;
+        picture.seconds = header.seconds;
         return picture;
     };
     if (job_) return copy_of(*job_, job_->standing().shape);

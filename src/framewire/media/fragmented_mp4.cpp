@@ -199,11 +199,13 @@ struct Mp4Fragments::State {
     }
 
     // Writes a packet into the next fragment.
-    void write(int stream, const std::string& bytes, std::int64_t time, std::int64_t duration, bool key) {
+    void write(int stream, const std::string& bytes, std::int64_t time, std::int64_t duration, bool key,
+               std::int64_t shown_after = 0) {
         // The muxer copies the data: the packet has no reference to it.
         packet->data = reinterpret_cast<std::uint8_t*>(const_cast<char*>(bytes.data()));
         packet->size = static_cast<int>(bytes.size());
-        packet->pts = packet->dts = time;
+        packet->dts = time;
+        packet->pts = time + shown_after;
         packet->duration = duration;
         packet->flags = key ? AV_PKT_FLAG_KEY : 0;
         packet->stream_index = stream;
@@ -234,8 +236,13 @@ Mp4Fragment Mp4Fragments::pack(const AccessUnit& unit) {
     auto& state = *state_;
     if (!std::exchange(state.begun, true)) state.offset = unit.pts;
     Mp4Fragment fragment{.start = state.end};
-    fragment.duration = std::max<std::int64_t>(1, unit.pts - state.offset + unit.duration - state.end);
-    state.write(0, unit.bytes, fragment.start, fragment.duration, unit.key);
+    const auto pts = unit.pts - state.offset;
+    // Decoding times have no gaps, although the time of the next picture is unknown. Beside sound, the exact time
+    // counts: decoding is half a picture ahead, and the difference is the picture's composition time offset.
+    const auto nominal = state.sound ? unit.duration / 2 : unit.duration;
+    fragment.duration = std::max<std::int64_t>(1, pts + nominal - state.end);
+    const auto shown_after = state.sound ? std::max<std::int64_t>(0, pts - fragment.start) : 0;
+    state.write(0, unit.bytes, fragment.start, fragment.duration, unit.key, shown_after);
     if (const int error = av_write_frame(state.format.get(), nullptr); error < 0)
         fail(ErrorCode::io, "cannot write MP4: {}", ffmpeg_error(error));
     state.end += fragment.duration;

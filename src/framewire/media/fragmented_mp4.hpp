@@ -37,7 +37,7 @@ public:
     /// Returns the boxes ftyp and moov, with which a stream starts.
     const std::string& header() const;
     /// Packs the next picture. Its end is its time plus its nominal duration, so a late picture is shown longer and
-    /// players see no gaps. Throws Error{io}.
+    /// players see no gaps. With sound, it is shown exactly at its time. Throws Error{io}.
     Mp4Fragment pack(const AccessUnit& unit);
     /// Adds sound to the next fragment. Sound from before the first picture, of another format, or that overlaps the
     /// previous unit is dropped. Throws Error{io}.

@@ -4,6 +4,7 @@
 #include "framewire/media/fragmented_mp4.hpp"
 
 #include <gtest/gtest.h>
+#include <array>
 
 #include <cstdint>
 #include <cstring>
@@ -103,6 +104,37 @@ std::vector<std::uint64_t> times_of(const std::string& fragment) {
     return numbers_after(fragment.substr(0, fragment.find("mdat")), "tfdt", 4, 8);
 }
 
+// Returns the composition time offset of a fragment's picture, the last number of its box trun.
+std::uint64_t offset_of(const std::string& fragment) {
+    const auto trun = fragment.find("trun");
+    const auto number_at = [&](std::size_t at) {
+        std::uint64_t number = 0;
+        for (std::size_t i = 0; i < 4; ++i) number = number << 8 | static_cast<unsigned char>(fragment[at + i]);
+        return number;
+    };
+    return number_at(trun - 4 + number_at(trun - 4) - 4);
+}
+
+// Pictures that come late or are missing are presented at their own times all the same.
+TEST(FragmentedMp4, ShowsPicturesInTimeBesideSound) {
+    const Shape shape{1, 48, 64, 3};
+    LiveEncoder encoder({}, shape, {30, 1});
+    auto units = encoded(encoder, shape, 6, 100);
+    const auto format = std::make_shared<const SoundFormat>(SoundFormat{
+        .codec = SoundCodec::aac, .sample_rate = 48'000, .channels = 1, .header = std::string("\x11\x88", 2)});
+    Mp4Fragments fragments(encoder.format(), format);
+    constexpr std::array<std::int64_t, 6> times{0, 3000, 30'000, 32'000, 34'000, 60'000};
+    std::int64_t end = 0;
+    for (std::size_t i = 0; i < units.size(); ++i) {
+        units[i].pts = times[i];
+        const auto fragment = fragments.pack(units[i]);
+        EXPECT_EQ(fragment.start, end);
+        end += fragment.duration;
+        const auto decoded = static_cast<std::int64_t>(times_of(fragment.bytes).at(0));
+        EXPECT_EQ(decoded + (i > 0 ? static_cast<std::int64_t>(offset_of(fragment.bytes)) : 0), times[i]) << i;
+    }
+}
+
 TEST(FragmentedMp4, HasSound) {
     using Times = std::vector<std::uint64_t>;
     const Shape shape{1, 48, 64, 3};
@@ -129,10 +161,12 @@ TEST(FragmentedMp4, HasSound) {
         packed.push_back(fragments.pack(units[i]).bytes);
     }
     EXPECT_EQ(times_of(packed[0]), Times({0}));
-    EXPECT_EQ(times_of(packed[1]), Times({3000, 480}));
-    EXPECT_EQ(times_of(packed[2]), Times({6000}));
-    EXPECT_EQ(times_of(packed[3]), Times({9000, 4800}));
-    EXPECT_EQ(times_of(packed[4]), Times({12000}));
+    // Decoding is half a picture ahead of the presentation.
+    EXPECT_EQ(times_of(packed[1]), Times({1500, 480}));
+    EXPECT_EQ(times_of(packed[2]), Times({4500}));
+    EXPECT_EQ(times_of(packed[3]), Times({7500, 4800}));
+    EXPECT_EQ(times_of(packed[4]), Times({10500}));
+    for (std::size_t i = 1; i < packed.size(); ++i) EXPECT_EQ(offset_of(packed[i]), 1500) << i;
     EXPECT_NE(packed[1].find("the first"), std::string::npos);
     EXPECT_NE(packed[1].find("the second"), std::string::npos);
     EXPECT_NE(packed[3].find("after a gap"), std::string::npos);
@@ -143,8 +177,8 @@ TEST(FragmentedMp4, HasSound) {
     };
     EXPECT_EQ(renumbered(fragments.header()), fragments.header());
     const auto first = renumbered(packed[1]), second = renumbered(packed[3]);
-    EXPECT_EQ(times_of(first), Times({2100, 0}));
-    EXPECT_EQ(times_of(second), Times({8100, 4320}));
+    EXPECT_EQ(times_of(first), Times({600, 0}));
+    EXPECT_EQ(times_of(second), Times({6600, 4320}));
     EXPECT_EQ(numbers_after(second, "mfhd", 4, 4), Times({2}));
 }
 

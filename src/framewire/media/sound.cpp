@@ -11,14 +11,31 @@ namespace {
 constexpr double longest_time_s = 1e9;
 // A packet that ends this little after the first frame's time starts with it.
 constexpr double barely_s = 1e-6;
-// Packets stay this long after they were due, for readers that are late.
-constexpr double kept_after_due_s = 2;
+// A packet whose time is further ahead of the frames is wrong. If it was kept, all others would be late.
+constexpr double longest_ahead_s = 30;
+// Packets stay this long after they were due, for readers that are late and sound that lags behind the pictures in its
+// file.
+constexpr double kept_after_due_s = 4;
 
-// Frames per offset: the offsets of the last 60 frames are compared.
-constexpr std::size_t group_frames = 4;
+// The offset to the wall clock is compared with the least one of the frames of at least this time.
+constexpr double window_s = 1;
+constexpr int window_frames = 5;
+// A source that falls behind by more than this gets a new offset. Players wait once and continue with the same delay.
+constexpr double most_behind_s = 0.3;
+// A source that is ahead by more than this gets a new offset. Frames ahead of the clock do no harm, but sound is lost
+// when the offset changes.
+constexpr double most_ahead_s = 2;
+// Times that jump by more than this are wrong, and the offset changes at once.
+constexpr double longest_jump_s = 5;
+// Changes of the offset that are kept: frames that wait for an encoder may be older than the newest change.
+constexpr std::size_t most_offsets = 8;
 
 double seconds_since_epoch(Clock::time_point time) {
     return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
+Clock::time_point time_point_of(double seconds) {
+    return Clock::time_point(std::chrono::round<Clock::duration>(std::chrono::duration<double>(seconds)));
 }
 
 double sound_end_of(const SoundPacket& packet) {
@@ -55,6 +72,7 @@ void SoundTap::begin() {
 void SoundTap::set_format(std::shared_ptr<const SoundFormat> format) {
     const std::lock_guard lock(mutex_);
     if (!format_ || !format || !(*format_ == *format)) format_ = std::move(format);
+    has_sound_ = has_sound_ || format_;
 }
 
 void SoundTap::add(SoundPacket packet) {
@@ -83,7 +101,8 @@ void SoundTap::restart() {
     const std::lock_guard lock(mutex_);
     while (!placed_.empty()) drop_oldest();
     begun_ = false;
-    sent_count_ = 0;
+    offsets_.clear();
+    has_sound_ = false;
 }
 
 // The first frame of an opening says where its packets lie. They replace packets of the previous opening that would be
@@ -92,6 +111,7 @@ void SoundTap::place(double seconds) {
     const std::lock_guard lock(mutex_);
     if (!marked_) return;
     const bool first = !shift_;
+    placed_at_ = seconds;
     shift_ = seconds - *std::exchange(marked_, std::nullopt);
     if (!first) return;
     while (!placed_.empty() && placed_.back()->seconds > seconds - barely_s) {
@@ -107,7 +127,7 @@ void SoundTap::place(double seconds) {
 }
 
 void SoundTap::publish(SoundPacket packet) {
-    if (begun_ && packet.seconds <= end_) return;
+    if ((begun_ && packet.seconds <= end_) || packet.seconds > placed_at_ + longest_ahead_s) return;
     begun_ = true;
     end_ = packet.seconds;
     placed_bytes_ += packet.bytes.size();
@@ -123,18 +143,49 @@ void SoundTap::drop_oldest() {
 
 void SoundTap::sent(double seconds, Clock::time_point now) {
     const std::lock_guard lock(mutex_);
-    auto& group = sent_[sent_count_ / group_frames % offsets];
-    const auto offset = seconds_since_epoch(now) - seconds;
-    group = sent_count_ % group_frames == 0 ? offset : std::min(group, offset);
-    ++sent_count_;
-    const auto count = std::min((sent_count_ + group_frames - 1) / group_frames, offsets);
-    auto sorted = sent_;
-    // The lowest one is ignored once there are enough: it may be a mistake of the source.
-    const auto low = sorted.begin() + static_cast<std::ptrdiff_t>(count / 8);
-    std::nth_element(sorted.begin(), low, sorted.begin() + static_cast<std::ptrdiff_t>(count));
-    offset_ = *low;
-    while (!placed_.empty() && placed_.front()->seconds + offset_ < seconds_since_epoch(now) - kept_after_due_s)
+    const auto wall = seconds_since_epoch(now), observed = wall - seconds;
+    newest_sent_ = seconds;
+    if (offsets_.empty()) {
+        offsets_.push_back({seconds, observed});
+        window_begin_ = wall;
+        least_offset_ = observed;
+        window_frames_ = 0;
+    }
+    least_offset_ = std::min(least_offset_, observed);
+    ++window_frames_;
+    const double offset = offsets_.back().seconds;
+    const bool is_jump = std::abs(observed - offset) > longest_jump_s;
+    if (is_jump || (wall > window_begin_ + window_s && window_frames_ >= window_frames)) {
+        const double behind = least_offset_ - offset;
+        if (is_jump)
+            set_offset(seconds, observed);
+        else if (behind > most_behind_s || behind < -most_ahead_s || readers_ == 0)
+            set_offset(std::max(seconds, wall - offset), least_offset_);  // sound until `wall` may have been taken
+        window_begin_ = wall;
+        least_offset_ = observed;
+        window_frames_ = 0;
+    }
+    while (!placed_.empty() && placed_.front()->seconds + offset_at(placed_.front()->seconds) < wall - kept_after_due_s)
         drop_oldest();
+}
+
+// Nobody notices a change while there are no readers.
+void SoundTap::set_offset(double from, double offset) {
+    if (readers_ == 0) offsets_.clear();
+    offsets_.push_back({from, offset});
+    if (offsets_.size() > most_offsets) offsets_.pop_front();
+}
+
+double SoundTap::offset_at(double seconds) const {
+    auto at = offsets_.rbegin();
+    while (at + 1 != offsets_.rend() && at->from > seconds) ++at;
+    return at->seconds;
+}
+
+std::optional<Clock::time_point> SoundTap::at(double seconds) const {
+    const std::lock_guard lock(mutex_);
+    if (offsets_.empty() || !has_sound_) return std::nullopt;
+    return time_point_of(seconds + offset_at(seconds));
 }
 
 std::shared_ptr<const SoundFormat> SoundTap::format() const {
@@ -153,14 +204,13 @@ std::vector<SoundTap::Due> SoundTap::Reader::take(Clock::time_point now) {
     std::vector<Due> due;
     auto& tap = *tap_;
     const std::lock_guard lock(tap.mutex_);
-    if (tap.sent_count_ == 0) return due;
-    const auto until = seconds_since_epoch(now) - tap.offset_;
+    if (tap.offsets_.empty()) return due;
+    const auto until = std::max(tap.newest_sent_, seconds_since_epoch(now) - tap.offsets_.back().seconds);
     next_ = std::clamp(next_, tap.first_, tap.first_ + tap.placed_.size());
     for (; next_ - tap.first_ < tap.placed_.size(); ++next_) {
         const auto& packet = tap.placed_[static_cast<std::size_t>(next_ - tap.first_)];
         if (packet->seconds > until) break;
-        const std::chrono::duration<double> age(until - packet->seconds);
-        due.push_back({packet, now - std::chrono::duration_cast<Clock::duration>(age)});
+        due.push_back({packet, time_point_of(packet->seconds + tap.offset_at(packet->seconds))});
     }
     return due;
 }

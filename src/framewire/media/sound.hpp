@@ -2,7 +2,6 @@
 
 #include "framewire/core/time.hpp"
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -59,13 +58,17 @@ struct SoundUnit {
     std::int64_t pts = 0, duration = 0;
 };
 
-/// Passes coded sound from a source to consumers that run beside the pipeline of its frames, on the wall clock of these
-/// frames.
+/// Passes coded sound from a source to consumers that run beside the pipeline of its frames, and gives frames and sound
+/// their times in a stream of both.
 ///
-///     source      add() and mark()   times as in the file or stream
-///     job         place()            times of FrameTime, with the offsets of loops and reconnections
-///     job         sent()             wall clock at which viewers see the frame of that time
-///     consumers   Reader::take()     packets that are due, with their wall clock
+///     source      add() and mark()        times as in the file or stream
+///     job         place()                 times of FrameTime, with the offsets of loops and reconnections
+///     job         sent()                  when viewers see the frame of that time, which sets the stream's clock
+///     consumers   Reader::take(), at()    sound and frames with their times on the stream's clock
+///
+/// The stream's clock is that of the source plus an offset to the wall clock, which is the same for frames and sound of
+/// the same moment. A busy machine sends frames late, but their times do not change. Only if all frames of a second are
+/// late, because the source has fallen behind, does the offset change, from the next frame and the next sound on.
 ///
 /// Bounded: if nobody takes packets, the oldest are dropped. Thread-safe, but the source's functions and place() belong
 /// to one thread at a time.
@@ -98,15 +101,18 @@ public:
     void restart();
     /// Reports the time of the frame that was read, as FrameTime has it: it places the packets of the same opening.
     void place(double seconds);
-    /// Reports that viewers see the frame of that time from now on.
+    /// Reports that the frame of that time, as FrameTime has it, is sent to viewers.
     void sent(double seconds, Clock::time_point now);
 
     // Functions of consumers:
 
     /// Returns the format of the sound; null if the source has none or it is not known yet.
     std::shared_ptr<const SoundFormat> format() const;
+    /// Returns the time of a frame on the stream's clock; empty if no frame was sent or the source has had no sound, so
+    /// that the frame's time does not matter.
+    std::optional<Clock::time_point> at(double seconds) const;
 
-    /// A packet with the wall clock at which it has to be heard.
+    /// A packet with its time on the stream's clock.
     struct Due {
         std::shared_ptr<const SoundPacket> packet;
         Clock::time_point at;
@@ -121,7 +127,8 @@ public:
         Reader(const Reader&) = delete;
         Reader& operator=(const Reader&) = delete;
 
-        /// Returns the packets that have become due by `now`, in order.
+        /// Returns the packets that have become due by `now`, in order. A packet is due at its time, and earlier if a
+        /// later frame was sent.
         std::vector<Due> take(Clock::time_point now);
         /// Returns the tap.
         const std::shared_ptr<SoundTap>& tap() const { return tap_; }
@@ -137,10 +144,15 @@ private:
     // Appends a packet that has its final time, for the readers.
     void publish(SoundPacket packet);
     void drop_oldest();
+    // Returns the offset at a time of FrameTime.
+    double offset_at(double seconds) const;
+    // Sets the offset of later times.
+    void set_offset(double from, double offset);
 
-    // Groups of frames whose offsets from source times to the wall clock are compared. A busy machine sends frames
-    // late, but none too early, so the least offset of a group counts.
-    static constexpr std::size_t offsets = 15;
+    // Offset from times of FrameTime to the stream's clock, from a time on.
+    struct Offset {
+        double from = 0, seconds = 0;
+    };
 
     std::atomic<int> readers_ = 0;
     std::atomic<bool> complained_ = false;
@@ -154,11 +166,15 @@ private:
     std::deque<std::shared_ptr<const SoundPacket>> placed_;
     std::uint64_t first_ = 0;  // number of the first of placed_
     std::size_t placed_bytes_ = 0;
-    double end_ = 0;  // time of the last packet
+    double end_ = 0;        // time of the last packet
+    double placed_at_ = 0;  // time of the newest frame that was read
     bool begun_ = false;
-    std::array<double, offsets> sent_{};
-    std::size_t sent_count_ = 0;
-    double offset_ = 0;
+    bool has_sound_ = false;      // there was a format since restart()
+    std::deque<Offset> offsets_;  // the newest last; empty before the first frame
+    double newest_sent_ = 0;      // time of the newest frame
+    double least_offset_ = 0;     // of the frames since window_begin_
+    double window_begin_ = 0;     // wall clock
+    int window_frames_ = 0;
 };
 
 }  // namespace framewire

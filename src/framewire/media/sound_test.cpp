@@ -1,5 +1,6 @@
 #include "framewire/media/sound.hpp"
 #include "framewire/media/media.hpp"
+#include "framewire/media/sound_codec.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +9,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -127,15 +132,76 @@ TEST(SoundTap, OneLateFrameDoesNotMoveTheSound) {
     EXPECT_EQ(tap.take(1.2), "a@11 ");
 }
 
+// The source loses half a second after the first frame. Until all frames of a second were late, nothing changes, and
+// then only later times do.
 TEST(SoundTap, FollowsASourceThatFallsBehind) {
     const Tap tap;
     tap.show(0, 0);
-    for (int i = 1; i < 20; ++i) tap.tap->sent(i * 0.1, tap.at(i * 0.1 + 0.5));
-    tap.add(2.0, "a");
-    EXPECT_EQ(tap.take(2.1), "a@20 ");
-    for (int i = 20; i < 100; ++i) tap.tap->sent(i * 0.1, tap.at(i * 0.1 + 0.5));
-    tap.add(10.0, "b");
-    EXPECT_EQ(tap.take(11), "b@105 ");
+    tap.add(1, "a");
+    tap.add(2, "b");
+    tap.add(3, "c");
+    for (int i = 1; i < 40; ++i) tap.tap->sent(i * 0.1, tap.at(i * 0.1 + 0.5));
+    EXPECT_EQ(tap.tap->at(1.0), tap.at(1.0));
+    EXPECT_EQ(tap.tap->at(3.0), tap.at(3.5));
+    EXPECT_EQ(tap.take(5), "a@10 b@20 c@35 ");
+}
+
+// Whatever the load does to the frames, frames and sound of the same moment have the same time, and times increase.
+TEST(SoundTap, FramesAndSoundOfAMomentHaveOneTime) {
+    const Tap tap;
+    std::mt19937 random(7);
+    std::uniform_real_distribution<double> late_s(0, 0.5);
+    std::map<double, Clock::time_point> frames, sound;
+    double behind_s = 0;
+    tap.show(0, 0);
+    for (int i = 1; i < 2000; ++i) {
+        const double seconds = 0.04 * i;
+        if (i % 400 == 0) behind_s += 0.4;  // the source stalls
+        if (i % 700 == 0) behind_s -= 0.4;  // and catches up
+        tap.add(seconds, "x", 320);
+        const auto now = tap.at(seconds + behind_s + late_s(random));
+        tap.tap->mark(seconds);
+        tap.tap->place(seconds);
+        tap.tap->sent(seconds, now);
+        frames[seconds] = tap.tap->at(seconds).value();
+        for (const auto& [packet, at] : tap.reader->take(now)) sound[packet->seconds] = at;
+    }
+    ASSERT_GT(sound.size(), 1900);
+    Clock::time_point last{};
+    for (const auto& [seconds, at] : sound) {
+        ASSERT_EQ(at, frames.at(seconds)) << seconds;
+        ASSERT_GT(at, last) << seconds;
+        last = at;
+    }
+}
+
+TEST(SoundTap, FollowsTimesThatJump) {
+    const Tap tap;
+    tap.show(0, 0);
+    tap.tap->sent(1000, tap.at(1));
+    EXPECT_EQ(tap.tap->at(1000), tap.at(1));
+    EXPECT_EQ(tap.tap->at(0), tap.at(0));
+}
+
+TEST(SoundTap, PacketFarAheadDoesNotDelayTheOthers) {
+    const Tap tap;
+    tap.show(0, 0);
+    tap.add(1e6, "a");
+    tap.add(0.1, "b");
+    EXPECT_EQ(tap.take(1), "b@1 ");
+}
+
+TEST(SoundTap, FramesWithoutSoundHaveNoTime) {
+    SoundTap tap;
+    EXPECT_FALSE(tap.at(0));
+    tap.sent(0, Clock::now());
+    EXPECT_FALSE(tap.at(0));
+    tap.set_format(format_of(8000));
+    EXPECT_TRUE(tap.at(0));
+    tap.begin();
+    EXPECT_TRUE(tap.at(0)) << "the source is opened again";
+    tap.restart();
+    EXPECT_FALSE(tap.at(0));
 }
 
 TEST(SoundTap, IsBounded) {
@@ -144,7 +210,7 @@ TEST(SoundTap, IsBounded) {
     for (std::size_t i = 0; i < 2 * SoundTap::max_packets; ++i) tap.add(1 + 0.01 * static_cast<double>(i));
     EXPECT_EQ(tap.reader->take(tap.at(1e6)).size(), SoundTap::max_packets);
     constexpr std::size_t bytes = SoundTap::max_packet_bytes;
-    for (int i = 0; i < 100; ++i) tap.add(1000 + i, std::string(bytes, 'x'));
+    for (int i = 0; i < 100; ++i) tap.add(25 + 0.01 * i, std::string(bytes, 'x'));
     EXPECT_EQ(tap.reader->take(tap.at(1e6)).size(), SoundTap::max_bytes / bytes);
 }
 
@@ -156,7 +222,7 @@ TEST(SoundTap, LaterReaderBeginsNow) {
     tap->place(0);
     tap->sent(0, Clock::now());
     tap->add({.bytes = "a", .seconds = 0, .samples = 800});
-    tap->add({.bytes = "b", .seconds = 60, .samples = 800});
+    tap->add({.bytes = "b", .seconds = 20, .samples = 800});
     SoundTap::Reader reader(tap);
     EXPECT_TRUE(tap->is_wanted());
     const auto taken = reader.take(Clock::now() + 100s);
@@ -174,6 +240,58 @@ TEST(SoundTap, NewSourceStartsAgain) {
     tap.add(0, "b");
     tap.show(0, 0);
     EXPECT_EQ(tap.take(100), "b@0 ");
+}
+
+using namespace std::string_literals;
+
+TEST(AacConfig, IsParsed) {
+    const auto lc = parse_aac_config("\x11\x90");
+    ASSERT_TRUE(lc);
+    EXPECT_EQ(lc->object_type, 2);
+    EXPECT_EQ(lc->sample_rate, 48'000);
+    EXPECT_EQ(lc->channel_layout, 2);
+    const auto with_sbr = parse_aac_config("\x2b\x11\x88"s);  // 24 kHz, and 48 kHz with SBR
+    ASSERT_TRUE(with_sbr);
+    EXPECT_EQ(with_sbr->object_type, 2);
+    EXPECT_EQ(with_sbr->sample_rate, 24'000);
+    const auto explicit_rate = parse_aac_config("\x17\x80\x1f\x40\x08"s);
+    ASSERT_TRUE(explicit_rate);
+    EXPECT_EQ(explicit_rate->sample_rate, 16'000);
+    EXPECT_EQ(explicit_rate->channel_layout, 1);
+    for (const auto& wrong : {""s, "\x11"s, "\x16\xf0"s, "\x01\x90"s, "\x11\xc0"s, "\x17\x80\x1f"s})
+        EXPECT_FALSE(parse_aac_config(wrong)) << wrong.size();
+}
+
+TEST(SoundFormat, InvalidOnesAreRefused) {
+    const SoundFormat aac{.codec = SoundCodec::aac, .sample_rate = 48'000, .channels = 2, .header = "\x11\x90"};
+    const SoundFormat opus{.codec = SoundCodec::opus,
+                           .sample_rate = 48'000,
+                           .channels = 2,
+                           .header = "OpusHead\1\2\0\0\x80\xbb\0\0\0\0\0"s};
+    EXPECT_EQ(invalid_sound(aac), "");
+    EXPECT_EQ(invalid_sound(opus), "");
+    EXPECT_EQ(invalid_sound(*format_of(8000)), "");
+    const auto with = [](SoundFormat format, auto&& change) {
+        change(format);
+        return invalid_sound(format);
+    };
+    for (const int rate : {0, -1, 192'001, std::numeric_limits<int>::max()})
+        EXPECT_EQ(with(aac, [&](auto& one) { one.sample_rate = rate; }),
+                  "it has " + std::to_string(rate) + " samples per second");
+    EXPECT_EQ(with(aac, [](auto& one) { one.channels = 9; }), "it has 9 channels");
+    EXPECT_EQ(with(aac, [](auto& one) { one.header += std::string(2000, 'x'); }),
+              "its header has more than 1024 bytes");
+    EXPECT_EQ(with(aac, [](auto& one) { one.header = "x"; }), "its header is not that of AAC");
+    EXPECT_EQ(with(opus, [](auto& one) { one.header.pop_back(); }), "its header is not that of Opus");
+    EXPECT_EQ(with(opus, [](auto& one) { one.header[0] = 'x'; }), "its header is not that of Opus");
+    EXPECT_EQ(with(opus, [](auto& one) { one.channels = 1; }), "it has 2 channels of mapping family 0");
+    EXPECT_EQ(with(opus, [](auto& one) { one.header.back() = '\1'; }), "it has 2 channels of mapping family 1");
+}
+
+TEST(CodedSilence, IsUnknownForUnusualFormats) {
+    EXPECT_FALSE(coded_silence({.codec = SoundCodec::aac, .sample_rate = 48'000, .channels = 1, .header = "\x11\x80"}));
+    EXPECT_FALSE(coded_silence({.codec = SoundCodec::aac, .sample_rate = 48'000, .channels = 1, .header = "\xb9\x88"}));
+    EXPECT_FALSE(coded_silence({.codec = SoundCodec::opus, .sample_rate = 48'000, .channels = 6, .header = ""}));
 }
 
 #ifdef FRAMEWIRE_FFMPEG
@@ -206,6 +324,38 @@ std::vector<SoundTap::Due> sound_of(const std::string& source, SourceOptions opt
         for (auto& due : reader.take(now)) all.push_back(std::move(due));
     }
     return all;
+}
+
+// Returns a frame of AAC-LC with an ADTS header (ISO/IEC 14496-3, 1.A.2.2).
+std::string with_adts(const std::string& frame, int rate_index, int channel_layout) {
+    const auto size = frame.size() + 7;
+    const auto byte = [](std::size_t value) { return static_cast<char>(value & 0xff); };
+    const auto layout = static_cast<std::size_t>(channel_layout);
+    return std::string("\xff\xf1") + byte(1U << 6 | static_cast<std::size_t>(rate_index) << 2 | layout >> 2) +
+           byte(layout << 6 | size >> 11) + byte(size >> 3) + byte((size & 7) << 5 | 0x1f) + byte(0xfc) + frame;
+}
+
+// FFmpeg decodes silence of all channel layouts to samples that are 0.
+TEST(CodedSilence, IsSilentInAac) {
+    const auto path = (std::filesystem::path(testing::TempDir()) / "silence").string();
+    for (int layout = 1; layout <= 7; ++layout) {
+        const std::string header{'\x11', static_cast<char>(0x80 | layout << 3)};
+        const auto silence =
+            coded_silence({.codec = SoundCodec::aac, .sample_rate = 48'000, .channels = 1, .header = header});
+        ASSERT_TRUE(silence);
+        EXPECT_EQ(silence->samples, 1024);
+        constexpr int frames = 10;
+        std::ofstream file(path + ".aac", std::ios::binary);
+        for (int i = 0; i < frames; ++i) file << with_adts(silence->bytes, 3, layout);
+        file.close();
+        const auto command = "ffmpeg -nostdin -v error -xerror -y -f aac -i " + path + ".aac -f s16le -c:a pcm_s16le " +
+                             path + ".raw 2>&1";
+        ASSERT_EQ(std::system(command.c_str()), 0) << layout;
+        std::ifstream raw(path + ".raw", std::ios::binary);
+        const std::string samples{std::istreambuf_iterator<char>(raw), {}};
+        const auto channels = layout == 7 ? 8U : static_cast<unsigned>(layout);
+        EXPECT_EQ(samples, std::string(std::size_t{frames} * 1024 * channels * 2, '\0')) << layout;
+    }
 }
 
 struct SoundFile {

@@ -492,14 +492,14 @@ StreamCounts StreamState::counts() const {
     return state_->counts;
 }
 
-std::uint64_t StreamState::copy_reference(HostView<std::uint8_t> to) const {
+StateHeader StreamState::copy_reference(HostView<std::uint8_t> to) const {
     auto& state = *state_;
     validate(to, state.info.shape, "the copy of a stream's reference");
     const std::lock_guard reading(state.reference_mutex);
     framewire::copy(state.reference, to);
     const std::lock_guard lock(state.mutex);
     if (state.reference_unknown) fail(ErrorCode::internal, "the encoder of the stream failed; its picture is unknown");
-    return state.newest.version;
+    return state.newest;
 }
 
 namespace {

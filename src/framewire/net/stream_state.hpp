@@ -170,9 +170,9 @@ public:
 
     /// Returns the statistics of the encoding.
     StreamCounts counts() const;
-    /// Copies R to `to`, which must have the stream's shape, and returns its version. Waits until the current Update
-    /// has ended. Throws Error{internal} after an Update that failed.
-    std::uint64_t copy_reference(HostView<std::uint8_t> to) const;
+    /// Copies R to `to`, which must have the stream's shape, and returns its header. Waits until the current Update has
+    /// ended. Throws Error{internal} after an Update that failed.
+    StateHeader copy_reference(HostView<std::uint8_t> to) const;
 
 private:
     struct State;

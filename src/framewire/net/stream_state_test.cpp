@@ -251,7 +251,7 @@ TEST(StreamState, BlocksStayValidWhileNothingIsPacked) {
     EXPECT_EQ(stream.state.missing(held).blocks, changed);
     EXPECT_TRUE(stream.state.delta_frames(7).empty());
     HostImage copied(stream.state.info().shape);
-    EXPECT_EQ(stream.state.copy_reference(copied.view()), 8u);
+    EXPECT_EQ(stream.state.copy_reference(copied.view()).version, 8u);
     expect_equal(copied.view(), stream.reference());
 
     expect_late_viewer_to_catch_up(stream);
@@ -450,7 +450,7 @@ TEST(StreamState, BlocksFitTheirVersionWhileAnEncoderChangesR) {
     threads.emplace_back([&] {
         for (std::size_t i = 0; i < answers; ++i) {
             HostImage copied(EncodedStream::shape);
-            const auto version = state.copy_reference(copied.view());
+            const auto version = state.copy_reference(copied.view()).version;
             copies.emplace_back(version, std::move(copied));
             wait_for_next(version);
         }
@@ -529,7 +529,7 @@ TEST(StreamState, SendsNoBlocksAfterAFailedUpdate) {
     expect_unknown();
     StreamState::Update(state).start({2, 2 / 30.0, Clock::now()});
     expect_blocks_of(testing::all_of(state), stream.reference());
-    EXPECT_EQ(state.copy_reference(copied.view()), 3u);
+    EXPECT_EQ(state.copy_reference(copied.view()).version, 3u);
     EXPECT_THROW(StreamState::Update(state).advance({}, {}), Error) << "a delta frame has a head";
     EXPECT_EQ(testing::all_of(state), nullptr) << "R may contain the change that was refused";
 }

@@ -142,10 +142,11 @@ public:
     /// Returns the traffic to the camera's viewers over all of its jobs.
     virtual net::StreamMetrics viewers() const = 0;
     /// A copy of R, the picture that viewers see. `image` is 1 x height x width x channels; `version` grows with each
-    /// new picture.
+    /// new picture; `seconds` is the time of its frame as in FrameTime.
     struct Picture {
         HostImage image;
         std::uint64_t version = 0;
+        double seconds = 0;
     };
     /// Returns a copy of R, or nullopt before the first frame.
     virtual std::optional<Picture> picture() const = 0;
@@ -155,8 +156,8 @@ public:
     /// Returns the oldest version that may still be shown, because a completed request withdrew all older ones. 0: any
     /// version may be shown.
     virtual std::uint64_t oldest_picture_version() const { return 0; }
-    /// Returns the sound of the source, on the wall clock of the pictures; null if it is not to be heard. Always the
-    /// same object.
+    /// Returns the sound of the source, which also gives the pictures' times; null if it is not to be heard. Always
+    /// the same object.
     virtual std::shared_ptr<SoundTap> sound() const { return nullptr; }
 
     /// Replaces the filter chain from the next frame on. Viewers stay connected if the frame size stays the same;

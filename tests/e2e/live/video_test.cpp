@@ -1,5 +1,6 @@
 // Standard video of `serve`, read by programs that people use.
 
+#include "e2e/live/flashes.hpp"
 #include "e2e/program.hpp"
 #include "e2e/shell.hpp"
 
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
@@ -16,6 +18,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -39,6 +42,7 @@ public:
     }
 
     const std::string& url() const { return url_; }
+    std::string said() const { return serving_.err(); }
     std::string get(const std::string& path, const std::string& more = "") const {
         return printed_by(fmt::format("curl -sS --max-time 20 {} '{}{}'", more, url_, path));
     }
@@ -281,68 +285,22 @@ TEST(Video, SaysWhatIsAllowed) {
     EXPECT_NE(no_web.err.find("--video cannot be combined with --no-web"), std::string::npos) << no_web.err;
 }
 
-// Writes a file of four seconds in which each second begins with a flash and a beep of 0.1 s. `options` choose the
-// coding of the sound.
-std::string make_beeps(const std::string& path, const std::string& options) {
-    EXPECT_TRUE(
-        ffmpeg("-f lavfi -i \"color=black:size=320x180:rate=30,drawbox=c=white:t=fill:"
-               "enable='lt(mod(t,1),0.1)'\" -f lavfi -i "
-               "\"aevalsrc='if(lt(mod(t,1),0.1),0.5*sin(2*PI*1000*t),0)':s=48000\" -t 4 -pix_fmt yuv420p "
-               "-c:v libx264 -preset ultrafast -g 30 " +
-               options + " " + path));
-    return path;
-}
-
-// Returns the checksums of all packets of sound.
-std::vector<std::string> sound_sums(const std::string& path) {
-    std::istringstream lines(probed(path, "packet=data_hash", "-select_streams a -show_data_hash md5"));
-    std::vector<std::string> sums;
-    for (std::string line; std::getline(lines, line);) sums.push_back(line);
-    return sums;
-}
-
-// Returns all times that FFmpeg's detectors print after `name`.
-std::vector<double> detected(const std::string& text, const std::string& name) {
-    std::vector<double> times;
-    for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1))
-        times.push_back(std::strtod(text.c_str() + at + name.size(), nullptr));
-    return times;
-}
-
-// Expects that the beeps of a recording begin with its flashes.
-void expect_together(const std::string& path) {
-    const auto words =
-        printed_by(fmt::format("ffmpeg -nostdin -hide_banner -nostats -i {} -vf "
-                               "blackdetect=d=0.3:pix_th=0.3 -af silencedetect=n=-30dB:d=0.3 -f null -",
-                               path));
-    const auto flashes = detected(words, "black_end:"), beeps = detected(words, "silence_end: ");
-    // A busy machine encodes some pictures late, so the middle of the differences counts.
-    std::vector<double> differences;
-    for (const auto flash : flashes)
-        for (const auto beep : beeps)
-            if (std::abs(beep - flash) < 0.3) differences.push_back(beep - flash);
-    ASSERT_GE(differences.size(), 3) << words;
-    const auto middle = differences.begin() + static_cast<std::ptrdiff_t>(differences.size() / 2);
-    std::nth_element(differences.begin(), middle, differences.end());
-    EXPECT_NEAR(*middle, 0, 0.05) << path;
-}
-
 class VideoSound : public testing::TestWithParam<std::array<std::string, 3>> {};
 
 TEST_P(VideoSound, IsThatOfTheSource) {
     const auto& [name, options, codec] = GetParam();
     const TemporaryFolder folder;
-    const auto source = make_beeps(folder / name, options);
+    const auto source = make_flashes(folder / name, options);
     const VideoServer server({"--video", "--loop"}, source);
     printed_by(fmt::format("curl -sN --max-time 6 -o {} {}/door/stream.mp4", folder / "got.mp4", server.url()));
     EXPECT_TRUE(ffmpeg(fmt::format("-i {}/door/index.m3u8 -t 5 -c copy {}", server.url(), folder / "hls.mp4")));
     // MP4 has no ADTS headers.
     ASSERT_TRUE(ffmpeg(fmt::format("-i {} -c copy {}", source, folder / "copy.mp4")));
-    const auto sums = sound_sums(folder / "copy.mp4");
+    const auto sums = packets_of(folder / "copy.mp4", "a", "data_hash");
     for (const auto& got : {folder / "got.mp4", folder / "hls.mp4"}) {
         EXPECT_EQ(probed(got, "stream=codec_name,sample_rate,channels", "-select_streams a:0"), codec + ",48000,1\n");
         // All packets are those of the source, in its order.
-        const auto heard = sound_sums(got);
+        const auto heard = packets_of(got, "a", "data_hash");
         ASSERT_GT(heard.size(), 100);
         std::size_t jumps = 0;
         for (std::size_t i = 1; i < heard.size(); ++i) {
@@ -353,7 +311,7 @@ TEST_P(VideoSound, IsThatOfTheSource) {
                 jumps += *(before + 1) != heard[i];
         }
         EXPECT_LE(jumps, 4) << got;  // where the file starts over
-        expect_together(got);
+        expect_together(got, 3);
     }
     EXPECT_EQ(probed(server.url() + "/door/stream.mp4?audio=0", "stream=codec_name"), "h264\n");
     EXPECT_EQ(server.status("/door/stream.mp4?audio=2"), "400");
@@ -365,16 +323,60 @@ INSTANTIATE_TEST_SUITE_P(Codecs, VideoSound,
                                          std::array<std::string, 3>{"opus.mkv", "-c:a libopus", "opus"}),
                          [](const auto& file) { return file.param[0].substr(0, file.param[0].find('.')); });
 
+// Sound that pauses for 3 s ends no stream: silence takes its place.
+TEST(Video, SoundThatPausesStopsNothing) {
+    const TemporaryFolder folder;
+    const auto source = make_flashes(folder / "pauses.mkv", "-c:a aac -bsf:a \"noise=drop='gt(n,94)*lt(n,236)'\"", 7);
+    ASSERT_GT(longest_gap(packet_times(source, "a")), 2.9);
+    const VideoServer server({"--video", "--loop"}, source);
+    Program hls({"ffmpeg", "-nostdin", "-v", "error", "-i", server.url() + "/door/index.m3u8", "-t", "9", "-c", "copy",
+                 folder / "hls.mp4"});
+    printed_by(fmt::format("curl -sN --max-time 10 -o {} {}/door/stream.mp4", folder / "got.mp4", server.url()));
+    EXPECT_EQ(hls.wait().code, 0) << hls.err();
+    for (const auto& got : {folder / "got.mp4", folder / "hls.mp4"}) {
+        for (const auto* streams : {"a", "v"}) {
+            const auto times = packet_times(got, streams);
+            ASSERT_GT(times.size(), 100) << got << streams;
+            EXPECT_GT(times.back() - times.front(), 7) << got << streams;
+            EXPECT_LT(longest_gap(times), 0.5) << got << streams;
+        }
+        // Silence decodes, too.
+        EXPECT_EQ(printed_by("ffmpeg -nostdin -v error -xerror -i " + got + " -f null -"), "");
+        expect_together(got, 2);
+    }
+}
+
+// Sound whose header or rate is not allowed is left out with one line in the log, and the pictures go on.
+TEST(Video, HostileSoundIsLeftOut) {
+    const TemporaryFolder folder;
+    const auto file = make_flashes(folder / "good.mkv", "-c:a aac", 1);
+    // Matroska's CodecPrivate of the sound (0x63a2): its AudioSpecificConfig becomes one with a reserved rate.
+    auto bytes = contents(file);
+    const auto sound = bytes.find("A_AAC");
+    ASSERT_NE(sound, std::string::npos);
+    const auto header = bytes.find("\x63\xa2", sound);
+    ASSERT_NE(header, std::string::npos);
+    bytes.replace(header + 3, 2, "\x16\xf0");
+    std::ofstream(folder / "bad.mkv", std::ios::binary) << bytes;
+    const VideoServer server({"--video", "--loop"}, folder / "bad.mkv");
+    EXPECT_EQ(probed(server.url() + "/door/stream.mp4", "stream=codec_name"), "h264\n");
+    std::this_thread::sleep_for(std::chrono::seconds(2));  // the file starts over
+    const auto said = server.said();
+    const auto line = said.find("its sound (AAC) is not sent to clients: its header is not that of AAC");
+    ASSERT_NE(line, std::string::npos) << said;
+    EXPECT_EQ(said.find("is not sent to clients", line + 100), std::string::npos) << said;
+}
+
 TEST(Video, HasNoSoundWithNoAudio) {
     const TemporaryFolder folder;
-    const auto source = make_beeps(folder / "aac.mp4", "-c:a aac");
+    const auto source = make_flashes(folder / "aac.mp4", "-c:a aac");
     const VideoServer server({"--video", "--loop", "--no-audio"}, source);
     EXPECT_EQ(probed(server.url() + "/door/stream.mp4", "stream=codec_name"), "h264\n");
 }
 
 TEST(Video, Mp4HasNoG711) {
     const TemporaryFolder folder;
-    const auto source = make_beeps(folder / "g711.mkv", "-c:a pcm_mulaw -ar 8000");
+    const auto source = make_flashes(folder / "g711.mkv", "-c:a pcm_mulaw -ar 8000");
     const VideoServer server({"--video", "--loop"}, source);
     EXPECT_EQ(probed(server.url() + "/door/stream.mp4", "stream=codec_name"), "h264\n");
 }

@@ -1,5 +1,6 @@
 #include "framewire/media/ffmpeg/sound_stream.hpp"
 #include "framewire/core/log.hpp"
+#include "framewire/media/sound_codec.hpp"
 
 extern "C" {
 #include <libavcodec/codec_desc.h>
@@ -54,7 +55,7 @@ std::string adts_header(const AVCodecParameters& parameters) {
 
 SoundStream::SoundStream(AVFormatContext& format, const AVStream& video, bool is_file, std::shared_ptr<SoundTap> tap,
                          const std::string& name)
-    : video_(video), is_file_(is_file), tap_(std::move(tap)) {
+    : video_(video), is_file_(is_file), tap_(std::move(tap)), name_(name) {
     tap_->begin();
     const int index = av_find_best_stream(&format, AVMEDIA_TYPE_AUDIO, -1, video.index, nullptr, 0);
     if (index < 0) return;
@@ -102,11 +103,11 @@ void SoundStream::describe(const std::uint8_t* header, std::size_t bytes) {
     SoundFormat format{.codec = codec_,
                        .sample_rate = codec_ == SoundCodec::opus ? opus_rate : parameters.sample_rate,
                        .channels = parameters.ch_layout.nb_channels};
-    if (bytes > 0)
-        format.header.assign(reinterpret_cast<const char*>(header), std::min(bytes, format.max_header_bytes));
-    const bool is_valid = format.sample_rate > 0 && format.sample_rate <= format.max_rate && format.channels > 0 &&
-                          format.channels <= format.max_channels && bytes <= format.max_header_bytes;
-    if (!is_valid) {
+    constexpr auto most = SoundFormat::max_header_bytes + 1;  // enough to be refused
+    if (bytes > 0) format.header.assign(reinterpret_cast<const char*>(header), std::min(bytes, most));
+    if (const auto why = invalid_sound(format); !why.empty()) {
+        if (tap_->is_first_complaint())
+            log_warning("{}: its sound ({}) is not sent to clients: {}", name_, to_string(codec_), why);
         stream_ = nullptr;
         return;
     }

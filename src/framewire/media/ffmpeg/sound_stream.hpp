@@ -51,6 +51,7 @@ private:
     const AVStream& video_;
     bool is_file_;
     std::shared_ptr<SoundTap> tap_;
+    std::string name_;
     AVStream* stream_ = nullptr;  // null: there is no sound
     SoundCodec codec_ = SoundCodec::aac;
     std::unique_ptr<AVBSFContext, FreeBsf> filter_{};  // null: packets are passed on as they are

@@ -6,6 +6,7 @@
 #include "framewire/core/time.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/filters/scale.hpp"
+#include "framewire/media/sound_codec.hpp"
 
 #include <fmt/format.h>
 
@@ -44,7 +45,10 @@ VideoVariant VideoVariant::parse(const std::map<std::string, std::string, std::l
     return variant;
 }
 
-VideoVariant VideoVariant::parse(std::string_view query) {
+namespace {
+
+// Returns the values of a query that is not percent-encoded.
+std::map<std::string, std::string, std::less<>> values_of_query(std::string_view query) {
     std::map<std::string, std::string, std::less<>> values;
     while (!query.empty()) {
         const auto one = query.substr(0, query.find('&'));
@@ -53,8 +57,22 @@ VideoVariant VideoVariant::parse(std::string_view query) {
         if (equals != std::string_view::npos)
             values.try_emplace(std::string(one.substr(0, equals)), one.substr(equals + 1));
     }
-    return parse(values);
+    return values;
 }
+
+}  // namespace
+
+VideoVariant VideoVariant::parse(std::string_view query) { return parse(values_of_query(query)); }
+
+bool parse_audio(const std::map<std::string, std::string, std::less<>>& query) {
+    const auto given = query.find("audio");
+    if (given == query.end() || given->second == "1") return true;
+    if (given->second != "0")
+        fail(ErrorCode::usage, "audio {} is not allowed; allowed: 0 and 1", in_quotes(given->second));
+    return false;
+}
+
+bool parse_audio(std::string_view query) { return parse_audio(values_of_query(query)); }
 
 std::string to_string(const VideoVariant& variant) {
     std::string text;
@@ -83,9 +101,19 @@ constexpr auto repeat_ticks = repeat_after.count() * video_clock_hz / 1000;
 // A keyframe is made before the access units since the last one exceed this. They are kept for new subscribers.
 constexpr std::size_t group_limit_bytes = CameraVideo::queue_limit_bytes / 2;
 
+// A repeated picture of a camera with sound gets a time that is this much earlier than now. A picture that a busy
+// machine delivers later can then still have its own time. Cameras whose pictures are usually repeated get less,
+// because parts of HLS may not exceed 0.5 s.
+constexpr std::chrono::milliseconds repeated_before{350}, often_repeated_before{100};
+constexpr double often_repeated_fps = 5;
+// Times on the stream's clock that differ by more than this from now are not used.
+constexpr std::chrono::seconds longest_deviation{10};
+
 // Sound is continuous as long as its packets' times deviate by less than this from their durations, as they do in
-// containers that round times, and because the offset to the wall clock is estimated.
+// containers that round times.
 constexpr std::int64_t sound_tolerance_ticks = video_clock_hz * 30 / 1000;
+// Silence takes the place of sound after this, however late the sound was before.
+constexpr std::int64_t longest_sound_patience_ticks = 3 * video_clock_hz;
 // Units of sound that are kept for new subscribers: more than last from one keyframe to the next.
 constexpr std::size_t group_sound_limit = 1024;
 
@@ -194,7 +222,12 @@ struct CameraVideo::State {
     void step(const std::stop_token& stop);
     void encode(const LiveCamera::Picture& picture, bool key);
     void take_sound();
-    std::optional<SoundUnit> placed(const SoundTap::Due& due);
+    void deliver(const SoundUnit& unit);
+    void fill_with_silence(std::int64_t until);
+    std::optional<SoundUnit> placed(const std::shared_ptr<const SoundPacket>& packet, std::int64_t pts);
+    std::int64_t sound_end() const;
+    std::int64_t ticks_at(Clock::time_point time) const;
+    std::int64_t pts_of(const LiveCamera::Picture& picture);
     void close_encoder();
     bool is_due(Clock::time_point now);
 
@@ -224,10 +257,19 @@ struct CameraVideo::State {
     double camera_rate = 0;
     std::int64_t last_pts = -1;
     Clock::time_point last_encoded{}, next_due{};
-    const Clock::time_point start = Clock::now();
-    Clock::time_point sound_heard{};  // when the last packet arrived
+    const Clock::time_point start = Clock::now() - longest_deviation;  // pts 0; frames are not older
+    // The newest picture that had its own time on the stream's clock: its version, that time, and when it was encoded.
+    struct Timed {
+        std::uint64_t version = 0;
+        std::int64_t pts = 0;
+        Clock::time_point encoded{};
+    };
+    std::optional<Timed> timed;
+    std::int64_t sound_since = 0;     // time at which the first subscriber wanted sound
+    std::int64_t sound_lateness = 0;  // by which packets have arrived after their pictures, at most
     std::shared_ptr<const SoundFormat> sound_counted_in;
     std::int64_t sound_begin = 0, sound_samples = 0;  // continuous sound: its first time, and samples since then
+    bool sound_is_silence = false;                    // the newest unit is silence instead of late sound
 
     std::jthread thread;
 };
@@ -441,8 +483,7 @@ void CameraVideo::State::encode(const LiveCamera::Picture& picture, bool key) {
     }
     seen = picture.version;
     last_encoded = Clock::now();
-    const auto since = std::chrono::duration<double>(last_encoded - start).count();
-    last_pts = std::max(last_pts + 1, static_cast<std::int64_t>(since * static_cast<double>(video_clock_hz)));
+    last_pts = std::max(last_pts + 1, pts_of(picture));
     key_forced = key_forced || key;
     encoder->encode(image, last_pts, key, picture.version, [this](AccessUnit&& unit) {
         if (unit.key) {
@@ -454,6 +495,30 @@ void CameraVideo::State::encode(const LiveCamera::Picture& picture, bool key) {
         const std::lock_guard lock(mutex);
         push({std::make_shared<const AccessUnit>(std::move(unit)), format});
     });
+}
+
+std::int64_t CameraVideo::State::ticks_at(Clock::time_point time) const {
+    const auto since = std::chrono::duration<double>(time - start).count();
+    return std::max<std::int64_t>(0, std::llround(since * static_cast<double>(video_clock_hz)));
+}
+
+// A picture of a camera with sound has the time of its frame on the clock of the sound, however late it is. Any other
+// picture has the time at which it is encoded.
+std::int64_t CameraVideo::State::pts_of(const LiveCamera::Picture& picture) {
+    const auto tap = camera->sound();
+    const auto own = tap ? tap->at(picture.seconds) : std::nullopt;
+    const auto deviation = own ? *own - last_encoded : Clock::duration{};
+    if (!own || std::max(deviation, -deviation) > longest_deviation) {
+        timed.reset();
+        return ticks_at(last_encoded);
+    }
+    if (timed && timed->version == picture.version) {
+        const auto before = camera_rate < often_repeated_fps ? often_repeated_before : repeated_before;
+        const auto since = std::max(last_encoded - timed->encoded - before, Clock::duration{});
+        return timed->pts + ticks_at(start + since);
+    }
+    timed = {picture.version, ticks_at(*own), last_encoded};
+    return timed->pts;
 }
 
 // Gives sound that is due to the subscribers.
@@ -470,39 +535,77 @@ void CameraVideo::State::take_sound() {
     if (!sound) {
         sound.emplace(tap);
         sound_format = tap->format();
-        sound_heard = now;
+        sound_since = ticks_at(now);
         sound_counted_in.reset();
+        sound_is_silence = false;
+        sound_lateness = 0;
     }
-    const auto due = sound->take(now);
-    for (const auto& one : due) {
-        sound_heard = now;
-        if (!sound_format || !(*sound_format == *one.packet->format)) sound_format = one.packet->format;
-        const auto unit = placed(one);
-        if (!unit) continue;
-        group_sound.push_back(*unit);
-        if (group_sound.size() > group_sound_limit) group_sound.pop_front();
-        for (const auto& queue : queues) add(*queue, *unit);
+    for (const auto& [packet, at] : sound->take(now)) {
+        if (!sound_format || !(*sound_format == *packet->format)) sound_format = packet->format;
+        const auto deviation = now - at;
+        if (std::max(deviation, -deviation) > longest_deviation) continue;
+        const auto pts = ticks_at(at);
+        // Forgets a late packet within about 20 s.
+        sound_lateness = std::max(last_pts - pts, sound_lateness - sound_lateness / 1024);
+        if (sound_counted_in && pts > sound_end() + sound_tolerance_ticks) fill_with_silence(pts);
+        if (sound_is_silence) {
+            if (pts < sound_end()) continue;
+            sound_is_silence = false;
+            sound_counted_in.reset();
+        }
+        if (const auto unit = placed(packet, pts)) deliver(*unit);
     }
-    if (now > sound_heard + sound_patience) sound_format.reset();
+    constexpr auto patience = sound_patience.count() * video_clock_hz / 1000;
+    fill_with_silence(last_pts - std::min(sound_lateness + patience, longest_sound_patience_ticks));
+}
+
+void CameraVideo::State::deliver(const SoundUnit& unit) {
+    group_sound.push_back(unit);
+    if (group_sound.size() > group_sound_limit) group_sound.pop_front();
+    for (const auto& queue : queues) add(*queue, unit);
+}
+
+// Delivers silence from the end of the sound until a time, but not beyond. Sound that arrives for the same time later
+// is dropped.
+void CameraVideo::State::fill_with_silence(std::int64_t until) {
+    const bool is_counted = sound_counted_in && sound_format && *sound_counted_in == *sound_format;
+    auto end = is_counted ? sound_end() : sound_since;
+    if (!sound_format || end >= until) return;
+    const auto silence = coded_silence(*sound_format);
+    if (!silence) return;
+    constexpr auto longest_silence = std::chrono::seconds(longest_deviation).count() * video_clock_hz;
+    end = std::max(end, until - longest_silence);
+    const auto packet = std::make_shared<const SoundPacket>(
+        SoundPacket{.bytes = silence->bytes, .seconds = 0, .samples = silence->samples, .format = sound_format});
+    const auto duration = silence->samples * video_clock_hz / sound_format->sample_rate;
+    while (end + duration <= until) {
+        const auto unit = placed(packet, end);
+        if (!unit) return;
+        deliver(*unit);
+        sound_is_silence = true;
+        end = sound_end();
+    }
+}
+
+// Returns the end of the continuous sound.
+std::int64_t CameraVideo::State::sound_end() const {
+    const auto rate = sound_counted_in->sample_rate;
+    return sound_begin + (sound_samples * video_clock_hz + rate / 2) / rate;
 }
 
 // Places a packet at the end of the previous one, or at its own time after a gap. Returns nothing if it would overlap.
-std::optional<SoundUnit> CameraVideo::State::placed(const SoundTap::Due& due) {
-    const auto& packet = *due.packet;
-    const auto rate = packet.format->sample_rate;
-    const auto since = std::chrono::duration<double>(due.at - start).count();
-    const auto pts = std::max<std::int64_t>(0, std::llround(since * static_cast<double>(video_clock_hz)));
-    const auto end = [&] { return sound_begin + (sound_samples * video_clock_hz + rate / 2) / rate; };
-    const bool is_counted = sound_counted_in && *sound_counted_in == *packet.format;
-    if (is_counted && pts < end() - sound_tolerance_ticks) return std::nullopt;
-    if (!is_counted || pts > end() + sound_tolerance_ticks) {
-        sound_counted_in = packet.format;
+std::optional<SoundUnit> CameraVideo::State::placed(const std::shared_ptr<const SoundPacket>& packet,
+                                                    std::int64_t pts) {
+    const bool is_counted = sound_counted_in && *sound_counted_in == *packet->format;
+    if (is_counted && pts < sound_end() - sound_tolerance_ticks) return std::nullopt;
+    if (!is_counted || pts > sound_end() + sound_tolerance_ticks) {
+        sound_counted_in = packet->format;
         sound_begin = pts;
         sound_samples = 0;
     }
-    SoundUnit unit{.packet = due.packet, .pts = end()};
-    sound_samples += packet.samples;
-    unit.duration = end() - unit.pts;
+    SoundUnit unit{.packet = packet, .pts = sound_end()};
+    sound_samples += packet->samples;
+    unit.duration = sound_end() - unit.pts;
     return unit;
 }
 

@@ -36,6 +36,11 @@ struct VideoVariant {
     friend auto operator<=>(const VideoVariant&, const VideoVariant&) = default;
 };
 
+/// Returns false if a query has `audio=0`. Throws Error{usage} if the value is neither 0 nor 1.
+bool parse_audio(const std::map<std::string, std::string, std::less<>>& query);
+/// Returns false if the text after "?" in an address has `audio=0`. Throws Error{usage} as the function above does.
+bool parse_audio(std::string_view query);
+
 /// Returns "width=640&max-rate=15", or an empty text for the default.
 std::string to_string(const VideoVariant& variant);
 
@@ -97,8 +102,8 @@ public:
             /// Sound in order, from the first of `units` on; empty if the subscription is without sound. A subscriber
             /// that skips access units skips their sound.
             std::vector<SoundUnit> sound{};
-            /// Format of the sound that can be expected; null if there is none now. Units of another format may precede
-            /// the change.
+            /// Format of the sound that can be expected; null if the source has had none. Units of another format may
+            /// precede a change. The format stays while the sound pauses, and silence takes the place of the sound.
             std::shared_ptr<const SoundFormat> sound_format{};
             /// Access units in order, all of one format.
             std::vector<std::shared_ptr<const AccessUnit>> units;
@@ -132,8 +137,9 @@ public:
     static constexpr std::size_t queue_limit_bytes = std::size_t{16} << 20;
     /// Minimum time from one keyframe to a requested one.
     static constexpr std::chrono::milliseconds keyframe_pause{500};
-    /// If there is no sound for this long, subscribers learn that there is none, so that players do not wait for it.
-    static constexpr std::chrono::seconds sound_patience{3};
+    /// Silence takes the place of sound that is behind its pictures by this, or by this more than it usually is.
+    /// Players would stop the pictures until there is sound again.
+    static constexpr std::chrono::milliseconds sound_patience{500};
     /// Minimum time from the failure of an encoder to the next attempt.
     static constexpr std::chrono::seconds retry_pause{3};
 

@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <mutex>
 #include <random>
 #include <set>
@@ -342,11 +344,13 @@ struct HeardCamera {
         show();
     }
     double seconds() const { return std::chrono::duration<double>(Clock::now() - zero).count(); }
-    void show() {
-        camera->show(static_cast<std::uint8_t>(20 + 7 * pictures++ % 100));
-        tap->mark(seconds());
-        tap->place(seconds());
-        tap->sent(seconds(), Clock::now());
+    // Shows a picture whose frame is `late` seconds old.
+    void show(double late = 0) {
+        const auto time = seconds() - late;
+        tap->mark(time);
+        tap->place(time);
+        tap->sent(time, Clock::now());
+        camera->show(static_cast<std::uint8_t>(20 + 7 * pictures++ % 100), time);
     }
     // Shows pictures with sound for that long.
     void play(double more) {
@@ -411,16 +415,95 @@ TEST(CameraVideo, SubscriberThatSkipsPicturesSkipsTheirSound) {
     EXPECT_GE(taken.sound.front().pts, taken.units.front()->pts);
 }
 
-TEST(CameraVideo, SaysThatThereIsNoMoreSound) {
+// A busy machine delivers some pictures 0.2 s late and the next ones in a burst, but each access unit has the time of
+// its frame: a multiple of 60 ms after the first one.
+TEST(CameraVideo, LatePicturesHaveTheirOwnTimes) {
     HeardCamera heard;
     CameraVideo video(heard.camera, {});
     const auto subscription = video.subscribe(nothing, true);
-    heard.play(0.2);
-    EXPECT_TRUE(subscription->take().sound_format);
-    EXPECT_TRUE(within_ten_seconds([&] { return !subscription->take().sound_format; }));
-    heard.packets = static_cast<int>(heard.seconds() / 0.02);
-    heard.play(0.2);
-    EXPECT_TRUE(subscription->take().sound_format);
+    ASSERT_TRUE(subscription->format());
+    constexpr double period_s = 0.06;
+    constexpr std::array lateness_s{0.0, 0.0, 0.0, 0.0, 0.2, 0.16, 0.12, 0.08};
+    const auto first = static_cast<int>(heard.seconds() / period_s) + 1;
+    for (int i = 0; i < 40; ++i) {
+        const double time = (first + i) * period_s,
+                     due = time + lateness_s[static_cast<std::size_t>(i) % lateness_s.size()];
+        std::this_thread::sleep_for(std::chrono::duration<double>(due - heard.seconds()));
+        heard.show(heard.seconds() - time);
+    }
+    std::this_thread::sleep_for(60ms);
+    const auto taken = subscription->take();
+    ASSERT_GE(taken.units.size(), 30);
+    constexpr double period_ticks = period_s * video_clock_hz, nearly_ticks = video_clock_hz / 500.0;
+    for (const auto& unit : taken.units) {
+        const auto since = static_cast<double>(unit->pts - taken.units.front()->pts);
+        EXPECT_NEAR(std::remainder(since, period_ticks), 0, nearly_ticks) << since;
+    }
+}
+
+// Sound pauses twice. Its format stays, silence fills the pauses without gaps or overlaps, and the sound that follows
+// has its own time.
+TEST(CameraVideo, SilenceFillsPausesOfTheSound) {
+    HeardCamera heard;
+    CameraVideo video(heard.camera, {});
+    const auto subscription = video.subscribe(nothing, true);
+    ASSERT_TRUE(subscription->format());
+    std::vector<SoundUnit> all;
+    const auto take = [&] {
+        const auto taken = subscription->take();
+        EXPECT_TRUE(taken.sound_format);
+        EXPECT_FALSE(taken.lost || taken.ended);
+        all.insert(all.end(), taken.sound.begin(), taken.sound.end());
+    };
+    for (int pause = 0; pause < 2; ++pause) {
+        heard.play(0.4);
+        take();
+        for (const auto end = heard.seconds() + 1.2; heard.seconds() < end; std::this_thread::sleep_for(30ms)) {
+            heard.show();
+            take();
+        }
+        heard.packets = static_cast<int>(heard.seconds() / 0.02) + 1;
+    }
+    heard.play(0.4);
+    take();
+    const std::string silence(160, '\xff');
+    std::size_t silent = 0, gaps = 0;
+    for (std::size_t i = 1; i < all.size(); ++i) {
+        silent += all[i].packet->bytes == silence;
+        const auto gap = all[i].pts - all[i - 1].pts - all[i - 1].duration;
+        ASSERT_GE(gap, 0) << i;
+        gaps += gap > 0;
+        ASSERT_LT(gap, video_clock_hz / 50) << i;  // a packet of silence would not fit
+    }
+    EXPECT_GE(silent, 20);
+    EXPECT_LE(gaps, 3);
+    // Packets are numbered by their times.
+    const auto offset = [&](const SoundUnit& unit) {
+        return unit.pts - std::stoll(unit.packet->bytes) * video_clock_hz / 50;
+    };
+    EXPECT_NEAR(static_cast<double>(offset(all.back())), static_cast<double>(offset(all.front())),
+                video_clock_hz / 30.0);
+}
+
+// Packets that arrive 0.9 s after their pictures, as in transport streams, are at first taken for missing.
+TEST(CameraVideo, LearnsThatSoundIsLate) {
+    HeardCamera heard;
+    CameraVideo video(heard.camera, {});
+    const auto subscription = video.subscribe(nothing, true);
+    ASSERT_TRUE(subscription->format());
+    std::size_t silent = 0, sound = 0;
+    for (const auto end = heard.seconds() + 4; heard.seconds() < end; std::this_thread::sleep_for(30ms)) {
+        heard.show();
+        for (; heard.packets * 0.02 < heard.seconds() - 0.9; ++heard.packets)
+            heard.tap->add({.bytes = std::to_string(heard.packets), .seconds = heard.packets * 0.02, .samples = 160});
+        for (const auto& unit : subscription->take().sound) {
+            const bool is_silence = unit.packet->bytes == std::string(160, '\xff');
+            EXPECT_FALSE(is_silence && sound > 0);
+            ++(is_silence ? silent : sound);
+        }
+    }
+    EXPECT_GE(sound, 80);
+    EXPECT_GT(silent, 0);
 }
 
 TEST(CameraVideo, VariantIsSmaller) {

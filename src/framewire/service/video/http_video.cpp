@@ -623,21 +623,9 @@ bool HttpVideo::is_idle() const {
 
 // --- HttpVideos ---
 
-namespace {
-
-bool has_sound(const std::map<std::string, std::string, std::less<>>& query) {
-    const auto given = query.find("audio");
-    if (given == query.end() || given->second == "1") return true;
-    if (given->second != "0")
-        fail(ErrorCode::usage, "audio {} is not allowed; allowed: 0 and 1", in_quotes(given->second));
-    return false;
-}
-
-}  // namespace
-
 std::shared_ptr<HttpVideo> HttpVideos::of(const std::map<std::string, std::string, std::less<>>& query) {
     const auto wanted = VideoVariant::parse(query);
-    const bool sound = has_sound(query);
+    const bool sound = parse_audio(query);
     // Variants without clients count as in use as long as they exist. Their destructors join threads, so they run
     // without the lock.
     decltype(all_) dropped;

@@ -33,9 +33,10 @@ public:
         state_.plan = {"cpu", {{"gaussian=5", "4:2:0"}, {"convert", "4:2:0 to BGR", "the output takes images"}}};
     }
 
-    /// Shows a new picture with all bytes equal to `value`.
-    void show(std::uint8_t value) {
+    /// Shows a new picture with all bytes equal to `value`. `seconds` is the time of its frame.
+    void show(std::uint8_t value, double seconds = 0) {
         value_ = value;
+        seconds_ = seconds;
         ++version_;
     }
     /// Shows a new picture with all bytes equal to `value`, and withdraws all older ones, as a request for a privacy
@@ -69,7 +70,7 @@ public:
     std::optional<Picture> picture() const override {
         if (version_ == 0) return std::nullopt;
         ++taken_;
-        Picture picture{HostImage(shape_), version_};
+        Picture picture{HostImage(shape_), version_, seconds_};
         for (int y = 0; y < shape_.height; ++y)
             for (int x = 0; x < shape_.row_bytes(); ++x) picture.image.view().row(0, y)[x] = value_;
         return picture;
@@ -107,6 +108,7 @@ private:
     LiveCameraState state_;
     StatisticsSnapshot figures_;
     std::atomic<std::uint8_t> value_{0};
+    std::atomic<double> seconds_{0};
     std::atomic<std::uint64_t> version_{0}, oldest_{0};
     mutable std::atomic<int> taken_{0};
     std::shared_ptr<SoundTap> sound_;
