@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Plays the H.264 of `framewire serve` in programs that people use, and compares a picture of each with the one that framewire's
-viewers see: the seven bars of a colour chart, at most 6 per channel apart. Skips programs that are not installed. Takes about a
-minute. Reports the way GoogleTest does.
+viewers see: the seven bars of a colour chart, at most 6 per channel apart. Plays a file with sound, too. Skips programs that are not
+installed. Takes about a minute. Reports the way GoogleTest does.
 
     scripts/test-players.py [PROGRAM]    default: build/dev/framewire
 """
+import http.server
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 
@@ -101,6 +104,76 @@ PLAYERS = [("ffmpeg", "ffmpeg", ffmpeg, ["stream.mp4", "stream.mp4?width=320", "
            ("cvlc", "VLC", vlc, ["stream.mp4", "index.m3u8"])]
 
 
+# Plays until the sound and the pictures of two seconds are decoded, and reports to the server from which it was loaded.
+PAGE = """<!doctype html><video src="ADDRESS" autoplay></video><script>
+const video = document.querySelector("video"), begin = Date.now();
+const timer = setInterval(() => {
+    const seen = {time: video.currentTime, pictures: video.webkitDecodedFrameCount, sound: video.webkitAudioDecodedByteCount,
+                  error: video.error?.message};
+    if (!seen.error && Date.now() < begin + LIMIT && (seen.time < 2 || seen.sound === 0)) return;
+    clearInterval(timer);
+    fetch("/", {method: "POST", body: JSON.stringify(seen)});
+}, 100);
+</script>"""
+
+
+def chromium(address):
+    """Returns the properties of a <video> that plays an address."""
+    reported = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(PAGE.replace("ADDRESS", address).replace("LIMIT", "15000").encode())
+
+        def do_POST(self):
+            reported.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as page, tempfile.TemporaryDirectory() as folder:
+        threading.Thread(target=page.serve_forever, daemon=True).start()
+        browser = subprocess.Popen(["chromium", "--headless=new", "--no-sandbox", "--mute-audio", f"--user-data-dir={folder}",
+                                    "--autoplay-policy=no-user-gesture-required", f"http://127.0.0.1:{page.server_port}/"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "HOME": folder})
+        end = time.monotonic() + LIMIT_S
+        while not reported and time.monotonic() < end:
+            time.sleep(0.1)
+        browser.terminate()
+        browser.wait()
+        page.shutdown()
+    return reported[0] if reported else {}
+
+
+def chromium_with_sound(address):
+    seen = chromium(address)
+    return None if seen.get("time", 0) >= 2 and seen.get("sound", 0) > 0 and seen.get("pictures", 0) > 20 else f"it reports {seen}"
+
+
+def gstreamer_with_sound(address):
+    said = run(["gst-launch-1.0", "-q", "rtspsrc", f"location={address}", "name=source", "source.", "!", "rtpmp4gdepay", "!",
+                "avdec_aac", "!", "identity", "eos-after=50", "silent=true", "!", "fakesink", "source.", "!", "rtph264depay", "!",
+                "avdec_h264", "!", "fakesink"])
+    return said or None
+
+
+SOUND_PLAYERS = [("chromium", "Chromium", chromium_with_sound, ["stream.mp4"]),
+                 ("gst-launch-1.0", "GStreamer", gstreamer_with_sound, ["rtsp"])]
+
+
+def report(name, problem, begin):
+    """Prints the result of a test. Returns true if there was no problem."""
+    if problem:
+        print(problem)
+    print(f"[{'  FAILED  ' if problem else '       OK '}] Players.{name} ({1000 * (time.monotonic() - begin):.0f} ms)", flush=True)
+    return not problem
+
+
 def check(name, player, address, seen):
     """Tests one player with one address. Returns true if it showed the right picture."""
     begin = time.monotonic()
@@ -111,18 +184,24 @@ def check(name, player, address, seen):
             problem = f"the colours differ by {difference}" if difference > MOST_DIFFERENCE else None
         except (RuntimeError, subprocess.TimeoutExpired) as error:
             problem = f"{error}\n{said}"
-    if problem:
-        print(problem)
-    print(f"[{'  FAILED  ' if problem else '       OK '}] Players.{name} ({1000 * (time.monotonic() - begin):.0f} ms)", flush=True)
-    return not problem
+    return report(name, problem, begin)
 
 
 def main():
-    server = subprocess.Popen([PROGRAM, "serve", "--listen", "127.0.0.1:0", "-i", f"door={CHART}", "--video", "--rtsp",
-                               "127.0.0.1:0"], stderr=subprocess.PIPE,
-                              text=True)
+    with tempfile.TemporaryDirectory() as folder:
+        tune = f"{folder}/tune.mp4"
+        subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", f"testsrc2=size={WIDTH}x{HEIGHT}:rate=30", "-f",
+                        "lavfi", "-i", "sine=frequency=440:sample_rate=48000", "-t", "10", "-c:v", "libx264", "-preset", "ultrafast",
+                        "-pix_fmt", "yuv420p", "-c:a", "aac", tune], check=True)
+        return play(tune)
+
+
+def play(tune):
+    """Serves the chart and a file with sound, and runs all players."""
+    server = subprocess.Popen([PROGRAM, "serve", "--listen", "127.0.0.1:0", "-i", f"door={CHART}", "-i", f"tune={tune}", "--loop",
+                               "--video", "--rtsp", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True)
     try:
-        rtsp = next(found.group(1) for line in server.stderr if (found := re.search(r"over RTSP: (rtsp://\S+)", line)))
+        rtsp = next(found.group(1) for line in server.stderr if (found := re.search(r"over RTSP: (rtsp://\S+door)", line)))
         base = next(found.group(1) for line in server.stderr if (found := re.search(r"in a browser: (http://\S+)/", line)))
         time.sleep(1)  # for the first frame
         with tempfile.TemporaryDirectory() as folder:
@@ -136,6 +215,14 @@ def main():
             for path in paths:
                 address = rtsp + path.removeprefix("rtsp") if path.startswith("rtsp") else f"{base}/door/{path}"
                 good &= check(f"{title} plays {path}", player, address, seen)
+        for program, title, player, paths in SOUND_PLAYERS:
+            if not shutil.which(program):
+                print(f"{title} is not installed")
+                continue
+            for path in paths:
+                begin = time.monotonic()
+                address = rtsp.removesuffix("door") + "tune" if path == "rtsp" else f"{base}/tune/{path}"
+                good &= report(f"{title} hears {path}", player(address), begin)
         return 0 if good else 1
     finally:
         server.kill()

@@ -1,3 +1,4 @@
+#include "e2e/live/flashes.hpp"
 #include "e2e/program.hpp"
 #include "e2e/shell.hpp"
 #include "kit/needs.hpp"
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdint>
@@ -17,6 +19,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace framewire::e2e {
@@ -74,24 +77,25 @@ double largest_difference(const std::string& picture) {
     return largest;
 }
 
-// A server that shows the chart as camera `door`.
+// A server that shows the chart, or another source, as camera `door`.
 class RtspServing {
 public:
-    explicit RtspServing(const std::vector<std::string>& more = {}) {
+    explicit RtspServing(const std::vector<std::string>& more = {}, const std::string& source = "") {
         std::ofstream(folder_ / "chart.bgr", std::ios::binary) << chart();
         std::ofstream(folder_ / "token") << token << '\n';
         EXPECT_EQ(std::system(("chmod 600 " + folder_ / "token").c_str()), 0);
-        std::vector<std::string> all{
-            "serve",
-            "--backend",
-            "cpu",
-            "--listen",
-            "127.0.0.1:0",
-            "--rtsp",
-            "127.0.0.1:0",
-            "--loop",
-            "-i",
-            fmt::format("door=raw:{}:size={}x{}:fps=20:format=bgr", folder_ / "chart.bgr", width, height)};
+        std::vector<std::string> all{"serve",
+                                     "--backend",
+                                     "cpu",
+                                     "--listen",
+                                     "127.0.0.1:0",
+                                     "--rtsp",
+                                     "127.0.0.1:0",
+                                     "--loop",
+                                     "-i",
+                                     source.empty() ? fmt::format("door=raw:{}:size={}x{}:fps=20:format=bgr",
+                                                                  folder_ / "chart.bgr", width, height)
+                                                    : "door=" + source};
         for (const auto& one : more) all.push_back(one == "TOKEN" ? folder_ / "token" : one);
         serving_ = std::make_unique<Program>(framewire(all));
         EXPECT_TRUE(serving_->wait_for_err("in a browser: ")) << serving_->err();
@@ -167,6 +171,106 @@ TEST(Rtsp, OpencvShowsTheRightColours) {
                                "cv2.CAP_FFMPEG).read(); frame.tofile(\"{}\")'",
                                python, serving.url(token), serving.file("opencv.bgr")));
     EXPECT_LE(largest_difference(contents(serving.file("opencv.bgr"))), 6) << said;
+}
+
+// Records seconds of a stream without decoding it.
+std::string recorded(const RtspServing& serving, const std::string& address, const std::string& name, int seconds = 6) {
+    const auto path = serving.file(name);
+    EXPECT_TRUE(ffmpeg(fmt::format("-rtsp_transport tcp -i '{}' -t {} -c copy {}", address, seconds, path)));
+    return path;
+}
+
+class RtspSound : public testing::TestWithParam<std::array<std::string, 3>> {};
+
+TEST_P(RtspSound, IsThatOfTheSource) {
+    const auto& [name, options, codec] = GetParam();
+    const TemporaryFolder folder;
+    const auto source = make_flashes(folder / name, options);
+    const RtspServing serving({}, source);
+    const auto got = recorded(serving, serving.url(), "got.mkv");
+    EXPECT_EQ(probed(got, "stream=codec_name"), "h264\n" + codec + "\n");
+    expect_together(got, 4);
+    EXPECT_LT(longest_gap(packet_times(got, "a")), 0.1);
+    if (codec.starts_with("pcm")) {
+        // RTP divides the samples into other packets.
+        const auto samples_of = [&](const std::string& path) {
+            EXPECT_TRUE(ffmpeg(fmt::format("-i {} -map 0:a -c copy -f {} {}.raw", path,
+                                           codec == "pcm_mulaw" ? "mulaw" : "alaw", path)));
+            return contents(path + ".raw");
+        };
+        const auto played = samples_of(source), heard = samples_of(got);
+        constexpr std::size_t part = 1000;  // 1/8 s
+        ASSERT_GE(heard.size(), 20 * part);
+        std::size_t others = 0;
+        for (std::size_t at = 0; at + part <= heard.size(); at += part)
+            others += played.find(heard.substr(at, part)) == std::string::npos;
+        EXPECT_LE(others, 3) << "where the file starts over";
+    } else {
+        ASSERT_TRUE(ffmpeg(fmt::format("-i {} -c copy {}", source, folder / "copy.mp4")));
+        const auto played = packets_of(folder / "copy.mp4", "a", "data_hash"),
+                   heard = packets_of(got, "a", "data_hash");
+        ASSERT_GT(heard.size(), 100);
+        std::size_t jumps = 0;
+        for (std::size_t i = 1; i < heard.size(); ++i) {
+            const auto before = std::ranges::find(played, heard[i - 1]);
+            ASSERT_NE(before, played.end()) << i;
+            // Silent packets are equal.
+            if (std::ranges::count(played, heard[i - 1]) == 1 && before + 1 != played.end())
+                jumps += *(before + 1) != heard[i];
+        }
+        EXPECT_LE(jumps, 4) << "where the file starts over";
+    }
+    EXPECT_EQ(probed(serving.url() + "?audio=0", "stream=codec_name", "-rtsp_transport tcp"), "h264\n");
+    EXPECT_NE(probed(serving.url() + "?audio=2", "stream=codec_name", "-rtsp_transport tcp").find("400 Bad Request"),
+              std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Codecs, RtspSound,
+                         testing::Values(std::array<std::string, 3>{"aac.mp4", "-c:a aac", "aac"},
+                                         std::array<std::string, 3>{"adts.ts", "-c:a aac -ac 2", "aac"},
+                                         std::array<std::string, 3>{"opus.mkv", "-c:a libopus", "opus"},
+                                         std::array<std::string, 3>{"mulaw.mkv", "-c:a pcm_mulaw -ar 8000",
+                                                                    "pcm_mulaw"},
+                                         std::array<std::string, 3>{"alaw.mkv", "-c:a pcm_alaw -ar 8000", "pcm_alaw"}),
+                         [](const auto& file) { return file.param[0].substr(0, file.param[0].find('.')); });
+
+// One client wants only the pictures, another one also the sound, and a third one comes later.
+TEST(Rtsp, ClientsChooseTheirStreams) {
+    const TemporaryFolder folder;
+    const RtspServing serving({}, make_flashes(folder / "aac.mp4", "-c:a aac"));
+    Program pictures({"ffmpeg", "-nostdin", "-v", "error", "-rtsp_transport", "tcp", "-allowed_media_types", "video",
+                      "-i", serving.url(), "-t", "10", "-c", "copy", serving.file("pictures.mkv")});
+    EXPECT_TRUE(becomes_true([&] { return std::ifstream(serving.file("pictures.mkv")).good(); }));
+    std::this_thread::sleep_for(std::chrono::seconds(3));  // more than the sound that may wait
+    for (const auto* name : {"second.mkv", "third.mkv"}) {
+        const auto got = recorded(serving, serving.url(), name, 4);
+        EXPECT_EQ(probed(got, "stream=codec_name"), "h264\naac\n");
+        expect_together(got, 2);
+    }
+    EXPECT_EQ(pictures.wait().code, 0) << pictures.err();
+    EXPECT_EQ(probed(serving.file("pictures.mkv"), "stream=codec_name"), "h264\n");
+    EXPECT_LT(longest_gap(packet_times(serving.file("pictures.mkv"), "v")), 0.5);
+}
+
+TEST(Rtsp, SoundThatPausesStopsNothing) {
+    const TemporaryFolder folder;
+    const auto source = make_flashes(folder / "pauses.mkv", "-c:a aac -bsf:a \"noise=drop='gt(n,94)*lt(n,236)'\"", 7);
+    ASSERT_GT(longest_gap(packet_times(source, "a")), 2.9);
+    const RtspServing serving({}, source);
+    const auto got = recorded(serving, serving.url(), "got.mkv", 9);
+    for (const auto* streams : {"a", "v"}) {
+        const auto times = packet_times(got, streams);
+        ASSERT_GT(times.size(), 100) << streams;
+        EXPECT_GT(times.back() - times.front(), 8) << streams;
+        EXPECT_LT(longest_gap(times), 0.5) << streams;
+    }
+    expect_together(got, 3);
+}
+
+TEST(Rtsp, HasNoSoundWithNoAudio) {
+    const TemporaryFolder folder;
+    const RtspServing serving({"--no-audio"}, make_flashes(folder / "aac.mp4", "-c:a aac"));
+    EXPECT_EQ(probed(serving.url(), "stream=codec_name", "-rtsp_transport tcp"), "h264\n");
 }
 
 TEST(Rtsp, RequiresTheToken) {

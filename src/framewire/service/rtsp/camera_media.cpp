@@ -40,9 +40,11 @@ void FeedPump::run(const std::stop_token& stop) {
     }
 }
 
-CameraFeed::CameraFeed(std::shared_ptr<CameraVideo> video, GstAppSrc* source, std::shared_ptr<FeedParts> parts)
-    : video_(std::move(video)), parts_(std::move(parts)) {
+CameraFeed::CameraFeed(std::shared_ptr<CameraVideo> video, GstAppSrc* source, const FeedSound& sound,
+                       std::shared_ptr<FeedParts> parts)
+    : video_(std::move(video)), parts_(std::move(parts)), sound_format_(sound.source ? sound.format : nullptr) {
     g_weak_ref_init(&source_, source);
+    g_weak_ref_init(&sound_source_, sound.source);
     g_weak_ref_init(&media_, nullptr);
     ++parts_->feeds;
 }
@@ -50,6 +52,7 @@ CameraFeed::CameraFeed(std::shared_ptr<CameraVideo> video, GstAppSrc* source, st
 CameraFeed::~CameraFeed() {
     subscription_.reset();
     g_weak_ref_clear(&source_);
+    g_weak_ref_clear(&sound_source_);
     g_weak_ref_clear(&media_);
     --parts_->feeds;
 }
@@ -59,7 +62,8 @@ void CameraFeed::start() {
         const std::lock_guard lock(mutex_);
         if (std::exchange(started_, true)) return;
         try {
-            subscription_ = video_->subscribe([parts = parts_, feed = weak_from_this()] { parts->pump.wake(feed); });
+            subscription_ = video_->subscribe([parts = parts_, feed = weak_from_this()] { parts->pump.wake(feed); },
+                                              sound_format_ != nullptr);
         } catch (const std::exception& error) {
             log_warning("{}: no video over RTSP: {}", video_->camera().name(), error.what());
             return end(error.what());
@@ -74,11 +78,15 @@ namespace {
 // Access units that may wait in an appsrc. It passes them on at once, so more than a few mean that the pipeline hangs.
 constexpr guint64 most_waiting = 32;
 
-// Returns a buffer that shares ownership of the access unit's bytes.
-GstBuffer* buffer_of(const std::shared_ptr<const AccessUnit>& unit) {
+// Packets of sound that may wait in an appsrc, about two seconds. They wait if no client wants the sound.
+constexpr guint64 most_waiting_sound = 100;
+
+// Returns a buffer that shares ownership of the bytes of an access unit or a packet.
+template <class Unit>
+GstBuffer* buffer_of(const std::shared_ptr<const Unit>& unit) {
     auto* bytes = const_cast<char*>(unit->bytes.data());
     return gst_buffer_new_wrapped_full(GST_MEMORY_FLAG_READONLY, bytes, unit->bytes.size(), 0, unit->bytes.size(),
-                                       Shared<const AccessUnit>::make(unit), Shared<const AccessUnit>::release);
+                                       Shared<const Unit>::make(unit), Shared<const Unit>::release);
 }
 
 GstClockTime time_of(std::int64_t ticks) {
@@ -107,10 +115,22 @@ void CameraFeed::push(GstAppSrc* source, const std::shared_ptr<const AccessUnit>
     gst_app_src_push_buffer(source, buffer);
 }
 
+// Payloaders of G.711 count samples, and need to know about gaps.
+void CameraFeed::push(GstAppSrc* source, const SoundUnit& unit) {
+    if (!first_pts_ || unit.pts < *first_pts_) return;
+    auto* buffer = buffer_of(unit.packet);
+    GST_BUFFER_PTS(buffer) = GST_BUFFER_DTS(buffer) = time_of(unit.pts - *first_pts_);
+    GST_BUFFER_DURATION(buffer) = time_of(unit.duration);
+    if (unit.pts != std::exchange(sound_end_, unit.pts + unit.duration))
+        GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+    gst_app_src_push_buffer(source, buffer);
+}
+
 void CameraFeed::pass_on() {
     const std::lock_guard lock(mutex_);
     if (!subscription_ || ended_) return;
-    const ObjectPointer<GstAppSrc> source(static_cast<GstAppSrc*>(g_weak_ref_get(&source_)));
+    const ObjectPointer<GstAppSrc> source(static_cast<GstAppSrc*>(g_weak_ref_get(&source_))),
+        sound_source(static_cast<GstAppSrc*>(g_weak_ref_get(&sound_source_)));
     if (!source) return;
     drop_withdrawn();
     for (;;) {
@@ -122,8 +142,12 @@ void CameraFeed::pass_on() {
         }
         if (taken.lost) waits_for_key_ = true;
         for (const auto& unit : taken.units) push(source.get(), unit);
+        for (const auto& unit : taken.sound)
+            if (sound_source && *unit.packet->format == *sound_format_) push(sound_source.get(), unit);
         if (taken.ended) return end(taken.failure);
-        if (taken.units.empty()) return;
+        if (taken.sound_format && !(*taken.sound_format == *sound_format_))
+            return end("the format of the sound has changed");
+        if (taken.units.empty() && taken.sound.empty()) return;
     }
 }
 
@@ -169,12 +193,58 @@ constexpr const char* feed_key = "framewire-feed";
 
 CameraMount& mount_of(GstRTSPMediaFactory* factory) { return **reinterpret_cast<CameraFactory*>(factory)->mount; }
 
-// Medias are shared by all addresses of the same variant, whatever name the client has for this host.
+// How RTP carries a sound format.
+struct RtpSound {
+    const char* payloader;
+    std::string caps;
+};
+
+// Empty if GStreamer has no payloader that carries such a format.
+std::optional<RtpSound> rtp_sound(const SoundFormat& format) {
+    constexpr int g711_rate = 8000;
+    const bool is_g711 = format.sample_rate == g711_rate && format.channels == 1;
+    switch (format.codec) {
+        case SoundCodec::aac: return RtpSound{"rtpmp4gpay", "audio/mpeg,mpegversion=4,stream-format=raw,framed=true"};
+        case SoundCodec::opus:
+            if (format.channels > 2) return std::nullopt;
+            return RtpSound{"rtpopuspay", "audio/x-opus,channel-mapping-family=0"};
+        case SoundCodec::mulaw:
+            if (is_g711) return RtpSound{"rtppcmupay", "audio/x-mulaw"};
+            break;
+        case SoundCodec::alaw:
+            if (is_g711) return RtpSound{"rtppcmapay", "audio/x-alaw"};
+            break;
+    }
+    return std::nullopt;
+}
+
+void set_caps(GstAppSrc* source, const SoundFormat& format, const RtpSound& rtp) {
+    const std::unique_ptr<GstCaps, ReleasedBy<gst_caps_unref>> caps(gst_caps_from_string(rtp.caps.c_str()));
+    gst_caps_set_simple(caps.get(), "rate", G_TYPE_INT, format.sample_rate, "channels", G_TYPE_INT, format.channels,
+                        nullptr);
+    if (format.codec == SoundCodec::aac) {
+        auto* header = gst_buffer_new_memdup(format.header.data(), format.header.size());
+        gst_caps_set_simple(caps.get(), "codec_data", GST_TYPE_BUFFER, header, nullptr);
+        gst_buffer_unref(header);
+    }
+    gst_app_src_set_caps(source, caps.get());
+}
+
+// Returns the format of a new media's sound; null if it has none.
+std::shared_ptr<const SoundFormat> sound_format_of(const LiveCamera& camera, const std::string& query) {
+    const auto tap = parse_audio(std::string_view(query)) ? camera.sound() : nullptr;
+    return tap ? tap->format() : nullptr;
+}
+
+// Medias are shared by all addresses of the same variant, whatever name the client has for this host. A media without
+// sound is not for clients that come when there is sound.
 gchar* media_key(GstRTSPMediaFactory* factory, const GstRTSPUrl* url) {
     const auto& mount = mount_of(factory);
     std::string variant;
     try {
-        variant = to_string(VideoVariant::parse(std::string_view(variant_query(*url))));
+        const auto query = variant_query(*url);
+        variant = to_string(VideoVariant::parse(std::string_view(query)));
+        if (sound_format_of(*mount.videos->camera(), query)) variant += " with sound";
     } catch (const std::exception&) {
         variant = "invalid";
     }
@@ -182,22 +252,63 @@ gchar* media_key(GstRTSPMediaFactory* factory, const GstRTSPUrl* url) {
         fmt::format("{}?{}#{}", mount.videos->camera()->name(), variant, mount.parts->generation.load()).c_str());
 }
 
-// Makes appsrc ! rtph264pay. The payloader finds the parameter sets for the SDP in the first keyframe.
+// Makes the source of a payloader:
+//
+//     appsrc ! tee ! payloader
+//              tee ! fakesink
+//
+// The payloader is not linked while no client wants its stream, and then the source would stop if it had no other sink.
+GstAppSrc* add_source(GstBin* bin, GstElement* payloader) {
+    GstElement *source = gst_element_factory_make("appsrc", nullptr), *tee = gst_element_factory_make("tee", nullptr),
+               *other = gst_element_factory_make("fakesink", nullptr);
+    gst_bin_add_many(bin, source, tee, payloader, other, nullptr);
+    g_object_set(source, "is-live", TRUE, "format", GST_FORMAT_TIME, "max-bytes", guint64{0}, nullptr);
+    g_object_set(other, "async", FALSE, "sync", FALSE, nullptr);
+    gst_element_link_many(source, tee, payloader, nullptr);
+    gst_element_link(tee, other);
+    return GST_APP_SRC(source);
+}
+
+// Makes the source and the payloader of the sound. Returns no source if there is no sound, or none for RTP.
+FeedSound add_sound(GstBin* bin, const LiveCamera& camera, const std::string& query) {
+    const auto format = sound_format_of(camera, query);
+    if (!format) return {};
+    const auto rtp = rtp_sound(*format);
+    if (!rtp) {
+        log_info(
+            "{}: RTSP is without sound, because RTP has {} with {} samples per second and {} channels in no form "
+            "that players know",
+            camera.name(), to_string(format->codec), format->sample_rate, format->channels);
+        return {};
+    }
+    auto* payloader = gst_element_factory_make(rtp->payloader, "pay1");
+    auto* source = add_source(bin, payloader);
+    g_object_set(source, "max-buffers", most_waiting_sound, nullptr);
+    // Otherwise RTP times would count samples, and be wrong after a gap.
+    g_object_set(payloader, "perfect-rtptime", FALSE, nullptr);
+    gst_util_set_object_arg(G_OBJECT(source), "leaky-type", "downstream");
+    if (format->codec == SoundCodec::mulaw || format->codec == SoundCodec::alaw)
+        g_object_set(payloader, "max-ptime", gint64{20 * GST_MSECOND}, nullptr);
+    set_caps(source, *format, *rtp);
+    return {source, format};
+}
+
+// Makes sources and payloaders. rtph264pay finds the parameter sets for the SDP in the first keyframe.
 GstElement* make_media_element(GstRTSPMediaFactory* factory, const GstRTSPUrl* url) {
     const auto& mount = mount_of(factory);
     try {
-        auto video = mount.videos->variant(VideoVariant::parse(std::string_view(variant_query(*url))));
-        GstElement *source = gst_element_factory_make("appsrc", nullptr),
-                   *payloader = gst_element_factory_make("rtph264pay", "pay0"), *bin = gst_bin_new(nullptr);
-        gst_bin_add_many(GST_BIN(bin), source, payloader, nullptr);
-        g_object_set(source, "is-live", TRUE, "format", GST_FORMAT_TIME, "max-bytes", guint64{0}, nullptr);
+        const auto query = variant_query(*url);
+        auto video = mount.videos->variant(VideoVariant::parse(std::string_view(query)));
+        auto *payloader = gst_element_factory_make("rtph264pay", "pay0"), *bin = gst_bin_new(nullptr);
+        auto* source = add_source(GST_BIN(bin), payloader);
         gst_util_set_object_arg(G_OBJECT(payloader), "aggregate-mode", "zero-latency");
-        gst_element_link(source, payloader);
-        const auto feed = std::make_shared<CameraFeed>(std::move(video), GST_APP_SRC(source), mount.parts);
+        const auto sound = add_sound(GST_BIN(bin), *mount.videos->camera(), query);
+        const auto feed = std::make_shared<CameraFeed>(std::move(video), source, sound, mount.parts);
         GstAppSrcCallbacks callbacks{};
         callbacks.need_data = [](GstAppSrc*, guint, gpointer data) { Shared<CameraFeed>::of(data).start(); };
-        gst_app_src_set_callbacks(GST_APP_SRC(source), &callbacks, Shared<CameraFeed>::make(feed),
-                                  Shared<CameraFeed>::release);
+        for (auto* one : {source, sound.source})
+            if (one)
+                gst_app_src_set_callbacks(one, &callbacks, Shared<CameraFeed>::make(feed), Shared<CameraFeed>::release);
         g_object_set_data_full(G_OBJECT(bin), feed_key, new std::weak_ptr<CameraFeed>(feed),
                                [](gpointer data) { delete static_cast<std::weak_ptr<CameraFeed>*>(data); });
         return bin;

@@ -62,32 +62,42 @@ struct FeedParts {
     std::atomic<unsigned> generation = 0;
 };
 
-/// Connects one subscription with the appsrc of one GstRTSPMedia. The appsrc owns it. Thread-safe.
+/// Sound of a media: its appsrc, which is not owned, and its format. The default is no sound.
+struct FeedSound {
+    GstAppSrc* source = nullptr;                  ///< null: there is no sound
+    std::shared_ptr<const SoundFormat> format{};  ///< of all buffers
+};
+
+/// Connects one subscription with the appsrcs of one GstRTSPMedia. They own it. Thread-safe.
 class CameraFeed : public std::enable_shared_from_this<CameraFeed> {
 public:
-    /// `source` is the appsrc, which is not owned.
-    CameraFeed(std::shared_ptr<CameraVideo> video, GstAppSrc* source, std::shared_ptr<FeedParts> parts);
+    /// `source` is the appsrc of the pictures, which is not owned.
+    CameraFeed(std::shared_ptr<CameraVideo> video, GstAppSrc* source, const FeedSound& sound,
+               std::shared_ptr<FeedParts> parts);
     ~CameraFeed();
     CameraFeed(const CameraFeed&) = delete;
     CameraFeed& operator=(const CameraFeed&) = delete;
 
-    /// Subscribes to the video when the appsrc starts. Further calls do nothing.
+    /// Subscribes to the video when an appsrc starts. Further calls do nothing.
     void start();
     /// Sets the media to which the appsrc belongs.
     void set_media(GstRTSPMedia* media) { g_weak_ref_set(&media_, media); }
-    /// Passes the queued access units to the appsrc. Ends the media if the video has ended or changed its format.
+    /// Passes the queued access units and sound to the appsrcs. Ends the media if the video has ended, or it or the
+    /// sound has changed its format.
     void pass_on();
     /// Requests a keyframe for a client that has just joined.
     void request_keyframe() { video_->request_keyframe(); }
 
 private:
     void push(GstAppSrc* source, const std::shared_ptr<const AccessUnit>& unit);
+    void push(GstAppSrc* source, const SoundUnit& unit);
     void end(const std::string& why);
     void drop_withdrawn();
 
     const std::shared_ptr<CameraVideo> video_;
     const std::shared_ptr<FeedParts> parts_;
-    GWeakRef source_, media_;
+    GWeakRef source_, sound_source_, media_;
+    const std::shared_ptr<const SoundFormat> sound_format_;  // null: there is no sound
     std::mutex mutex_;
     std::unique_ptr<CameraVideo::Subscription> subscription_;
     bool started_ = false, ended_ = false, waits_for_key_ = true;
@@ -96,6 +106,7 @@ private:
     std::uint64_t oldest_version_ = 0;
     // pts of the first access unit, which is running time 0
     std::optional<std::int64_t> first_pts_;
+    std::int64_t sound_end_ = -1;  // pts of the end of the last sound
 };
 
 /// Returns the part of an address's query that selects the variant. Players append the name of a track to the whole

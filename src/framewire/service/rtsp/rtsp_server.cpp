@@ -200,7 +200,9 @@ public:
             std::ranges::find_if(cameras_, [&](const auto& videos) { return videos->camera()->name() == name; });
         if (camera == cameras_.end()) return GST_RTSP_STS_NOT_FOUND;
         try {
-            VideoVariant::parse(std::string_view(variant_query(*url)));
+            const auto query = variant_query(*url);
+            VideoVariant::parse(std::string_view(query));
+            parse_audio(std::string_view(query));
         } catch (const std::exception&) {
             return GST_RTSP_STS_BAD_REQUEST;
         }
