@@ -21,20 +21,20 @@ void put_number(std::string& text, std::size_t at, std::size_t bytes, std::uint6
     for (std::size_t i = bytes; i-- > 0; number >>= 8) text[at + i] = static_cast<char>(number & 0xff);
 }
 
-// Position and size of the time of a track in a fragment.
+// Position and size of the time of a track in a fragment, and the position of the type of its box traf.
 struct TrackTime {
-    std::size_t track, at, bytes;
+    std::size_t track, at, bytes, traf;
 };
 
 std::vector<TrackTime> times_in(std::string_view fragment) {
     std::vector<TrackTime> times;
     const auto moof = fragment.substr(0, number_at(fragment, 0, 4));
-    constexpr std::size_t version_after = 4, number_after = 8;
+    constexpr std::size_t version_after = 4, number_after = 8, traf_before = 8;
     for (auto tfhd = moof.find("tfhd"); tfhd != std::string_view::npos; tfhd = moof.find("tfhd", tfhd + 1)) {
         const auto tfdt = moof.find("tfdt", tfhd);
         if (tfdt == std::string_view::npos || moof.size() < tfdt + number_after + 8) return {};
         times.push_back({number_at(moof, tfhd + number_after, 4), tfdt + number_after,
-                         moof[tfdt + version_after] == 1 ? std::size_t{8} : 4});
+                         moof[tfdt + version_after] == 1 ? std::size_t{8} : 4, tfhd - traf_before});
     }
     return times;
 }
@@ -66,16 +66,15 @@ std::shared_ptr<const std::string> Mp4Renumbering::apply(std::shared_ptr<const s
         const bool is_known = time.track >= 1 && time.track <= timescales_.size() && timescales_[time.track - 1] > 0;
         return is_known ? std::uint64_t{timescales_[time.track - 1]} : clock;
     };
-    if (!start_)
-        for (const auto& time : times) {
-            const auto ticks = number_at(*part, time.at, time.bytes) * clock / timescale_of(time);
-            start_ = std::min(start_.value_or(ticks), ticks);
-        }
+    // The first track is that of the pictures.
+    if (!start_) start_ = number_at(*part, times.front().at, times.front().bytes) * clock / timescale_of(times.front());
     auto renumbered = std::make_shared<std::string>(*part);
     put_number(*renumbered, sequence_at, 4, ++sequence_);
     for (const auto& time : times) {
         const auto ticks = number_at(*part, time.at, time.bytes), start = *start_ * timescale_of(time) / clock;
         put_number(*renumbered, time.at, time.bytes, ticks - std::min(ticks, start));
+        // Players skip the box of sound from before the first picture. Its samples stay where they are.
+        if (ticks < start && has(time.traf, "traf")) renumbered->replace(time.traf, 4, "free");
     }
     return renumbered;
 }
@@ -216,6 +215,7 @@ struct Mp4Fragments::State {
 
     std::shared_ptr<const SoundFormat> sound;
     std::int64_t sound_end = 0;                 // of the last packet, in samples
+    std::optional<std::int64_t> sound_start{};  // of the first packet, in samples
     std::optional<std::int64_t> sound_begin{};  // of the fragment that is packed, in samples
     StringIo io;                                // outlives `format`, which refers to it
     OutputPointer format;
@@ -247,7 +247,7 @@ Mp4Fragment Mp4Fragments::pack(const AccessUnit& unit) {
         fail(ErrorCode::io, "cannot write MP4: {}", ffmpeg_error(error));
     state.end += fragment.duration;
     fragment.bytes = state.io.take();
-    // The muxer takes the first sound for the start of its track.
+    // For the muxer, the track starts with its first sound.
     if (const auto first = std::exchange(state.sound_begin, std::nullopt))
         for (const auto& time : times_in(fragment.bytes))
             if (time.track == 2) put_number(fragment.bytes, time.at, time.bytes, static_cast<std::uint64_t>(*first));
@@ -263,7 +263,8 @@ void Mp4Fragments::add(const SoundUnit& unit) {
     auto time = ((unit.pts - state.offset) * rate + video_clock_hz / 2) / video_clock_hz;
     if (std::abs(time - state.sound_end) <= nearly) time = state.sound_end;
     if (time < state.sound_end) return;
-    state.write(1, packet.bytes, time, packet.samples, true);
+    if (!state.sound_start) state.sound_start = time;
+    state.write(1, packet.bytes, time - *state.sound_start, packet.samples, true);
     state.sound_end = time + packet.samples;
     if (!state.sound_begin) state.sound_begin = time;
 }

@@ -49,8 +49,7 @@ private:
 };
 
 /// Renumbers fragments for a client that joins a running stream: its first fragment starts at 0 and has the sequence
-/// number 1, as some players require. If the first fragment has sound that starts before the picture, the sound is at
-/// 0.
+/// number 1, as some players require. Sound that starts before the first picture is left out, in later fragments too.
 class Mp4Renumbering {
 public:
     /// Returns the part of a stream with its own numbers. Parts other than fragments are returned unchanged; the header

@@ -139,7 +139,7 @@ TEST(FragmentedMp4, HasSound) {
     using Times = std::vector<std::uint64_t>;
     const Shape shape{1, 48, 64, 3};
     LiveEncoder encoder({}, shape, {30, 1});
-    auto units = encoded(encoder, shape, 5, 100);
+    auto units = encoded(encoder, shape, 7, 100);
     const auto format = std::make_shared<const SoundFormat>(SoundFormat{
         .codec = SoundCodec::aac, .sample_rate = 48'000, .channels = 1, .header = std::string("\x11\x88", 2)});
     Mp4Fragments fragments(encoder.format(), format);
@@ -158,6 +158,7 @@ TEST(FragmentedMp4, HasSound) {
         if (i == 1) sound(begin + 900, "the first"), sound(begin + 900 + 1925, "the second, almost in time");
         if (i == 2) sound(begin + 900 + 1920, "one too many");
         if (i == 3) sound(begin + 9000, "after a gap");
+        if (i == 6) sound(begin + 12'000, "behind the pictures");
         packed.push_back(fragments.pack(units[i]).bytes);
     }
     EXPECT_EQ(times_of(packed[0]), Times({0}));
@@ -167,19 +168,29 @@ TEST(FragmentedMp4, HasSound) {
     EXPECT_EQ(times_of(packed[3]), Times({7500, 4800}));
     EXPECT_EQ(times_of(packed[4]), Times({10500}));
     for (std::size_t i = 1; i < packed.size(); ++i) EXPECT_EQ(offset_of(packed[i]), 1500) << i;
+    // Both packets have their own duration, also at the start of the track.
+    EXPECT_EQ(packed[1].find(std::string("\0\0\5\xe0", 4)), std::string::npos) << "480 samples more";
     EXPECT_NE(packed[1].find("the first"), std::string::npos);
     EXPECT_NE(packed[1].find("the second"), std::string::npos);
     EXPECT_NE(packed[3].find("after a gap"), std::string::npos);
-    // A client whose first fragment has sound starts with the sound.
+    // A client does not get the sound from before its first picture.
     Mp4Renumbering numbers;
     const auto renumbered = [&](const std::string& part) {
         return *numbers.apply(std::make_shared<const std::string>(part));
     };
     EXPECT_EQ(renumbered(fragments.header()), fragments.header());
     const auto first = renumbered(packed[1]), second = renumbered(packed[3]);
-    EXPECT_EQ(times_of(first), Times({600, 0}));
-    EXPECT_EQ(times_of(second), Times({6600, 4320}));
+    EXPECT_EQ(first.size(), packed[1].size());
+    EXPECT_EQ(numbers_after(first, "traf", 0, 4).size(), 1);
+    EXPECT_EQ(times_of(first).front(), 0);
+    EXPECT_EQ(times_of(second), Times({6000, 4000}));
     EXPECT_EQ(numbers_after(second, "mfhd", 4, 4), Times({2}));
+    // Nor does it get such sound in a later fragment, if sound is behind the pictures.
+    numbers = {};
+    renumbered(fragments.header());
+    renumbered(packed[5]);
+    EXPECT_EQ(times_of(packed[6]).size(), 2);
+    EXPECT_EQ(numbers_after(renumbered(packed[6]), "traf", 0, 4).size(), 1);
 }
 
 TEST(FragmentedMp4, RefusesSoundThatMp4CannotHold) {

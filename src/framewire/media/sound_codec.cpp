@@ -65,15 +65,14 @@ int aac_rate(HeaderBits& bits) {
 // Identifiers of syntactic elements (ISO/IEC 14496-3, table 4.85), and the elements of each channel layout (table
 // 1.19).
 constexpr unsigned single = 0, pair = 1, low_frequency = 3, frame_end = 7;
-constexpr std::array<std::array<unsigned, 5>, 8> aac_elements{
-    {{frame_end},
-     {single, frame_end},
-     {pair, frame_end},
-     {single, pair, frame_end},
-     {single, pair, single, frame_end},
-     {single, pair, pair, frame_end},
-     {single, pair, pair, low_frequency, frame_end},
-     {single, pair, pair, pair, low_frequency}}};
+constexpr std::array<std::array<unsigned, 5>, 8> aac_elements{{{frame_end},
+                                                               {single, frame_end},
+                                                               {pair, frame_end},
+                                                               {single, pair, frame_end},
+                                                               {single, pair, single, frame_end},
+                                                               {single, pair, pair, frame_end},
+                                                               {single, pair, pair, low_frequency, frame_end},
+                                                               {single, pair, pair, pair, low_frequency}}};
 
 // Writes a frame whose channels have no scale factor bands, so all coefficients are 0 (4.4.2.1, 4.4.2.7).
 std::string silent_aac_frame(int channel_layout) {

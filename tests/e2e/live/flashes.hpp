@@ -18,12 +18,12 @@ namespace framewire::e2e {
 /// Writes a file of `seconds` in which each second begins with a flash and a beep of 0.1 s. `options` choose the coding
 /// of the sound.
 inline std::string make_flashes(const std::string& path, const std::string& options, int seconds = 4) {
-    EXPECT_TRUE(ffmpeg(
-        fmt::format("-f lavfi -i \"color=black:size=320x180:rate=30,drawbox=c=white:t=fill:"
-                    "enable='lt(mod(t,1),0.1)'\" -f lavfi -i "
-                    "\"aevalsrc='if(lt(mod(t,1),0.1),0.5*sin(2*PI*1000*t),0)':s=48000\" -t {} -pix_fmt yuv420p "
-                    "-c:v libx264 -preset ultrafast -g 30 {} {}",
-                    seconds, options, path)));
+    EXPECT_TRUE(
+        ffmpeg(fmt::format("-f lavfi -i \"color=black:size=320x180:rate=30,drawbox=c=white:t=fill:"
+                           "enable='lt(mod(t,1),0.1)'\" -f lavfi -i "
+                           "\"aevalsrc='if(lt(mod(t,1),0.1),0.5*sin(2*PI*1000*t),0)':s=48000\" -t {} -pix_fmt yuv420p "
+                           "-c:v libx264 -preset ultrafast -g 30 {} {}",
+                           seconds, options, path)));
     return path;
 }
 
@@ -59,8 +59,8 @@ inline std::vector<double> detected(const std::string& text, const std::string& 
     return times;
 }
 
-/// Expects that each beep of a recording has its flash within 50 ms, as FFmpeg decodes them, and that there are at least
-/// `least` of them.
+/// Expects that each beep of a recording has its flash within 50 ms, as FFmpeg decodes them, and that there are at
+/// least `least` of them.
 inline void expect_together(const std::string& path, std::size_t least) {
     const auto words =
         printed_by(fmt::format("ffmpeg -nostdin -hide_banner -nostats -copyts -i {} -vf "
