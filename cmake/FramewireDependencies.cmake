@@ -22,7 +22,7 @@ if(FRAMEWIRE_FFMPEG)
 endif()
 if(FRAMEWIRE_RTSP)
     pkg_check_modules(rtsp REQUIRED IMPORTED_TARGET gstreamer-rtsp-server-1.0>=1.22 gstreamer-rtsp-1.0
-        gstreamer-app-1.0)
+        gstreamer-app-1.0 gstreamer-sdp-1.0 gstreamer-video-1.0 gstreamer-webrtc-1.0)
 endif()
 if(FRAMEWIRE_VIEWER)
     pkg_check_modules(sdl2 REQUIRED sdl2)  # loaded when a window is opened (view/window/sdl_functions.hpp)

@@ -28,6 +28,8 @@ program=(
     libavformat-dev libavcodec-dev libavdevice-dev libavfilter-dev
     # RTSP: the server, its elements, and TLS
     libgstrtspserver-1.0-dev gstreamer1.0-plugins-base gstreamer1.0-plugins-good glib-networking
+    # WebRTC: webrtcbin, and ICE
+    libgstreamer-plugins-bad1.0-dev gstreamer1.0-plugins-bad gstreamer1.0-nice
     # the window, and text in images
     libsdl2-dev libimgui-dev fontconfig fonts-dejavu-core
 )

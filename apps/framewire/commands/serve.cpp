@@ -43,6 +43,7 @@ struct ServeFlags {
     std::vector<std::function<void(service::LiveOptions&)>> live;      // setters for the options that were given
     std::vector<std::function<void(service::EventOptions&)>> events;   // setters for the options that were given
     std::vector<std::function<void(service::RtspOptions&)>> rtsp;      // setters for the options that were given
+    std::vector<std::function<void(service::WhepOptions&)>> webrtc;    // setters for the options that were given
     std::optional<std::string> video;                                  // value of --video
     service::AccessOptions access;
     bool no_web = false;
@@ -98,6 +99,7 @@ jobs::CamerasOptions ServeFlags::options(const std::stop_token& stop) {
         options.live = read.live;
         options.events = read.events;
         options.rtsp = read.rtsp;
+        options.webrtc = read.webrtc;
         options.video = read.video;
         options.cameras = std::move(read.cameras);
     }
@@ -106,6 +108,7 @@ jobs::CamerasOptions ServeFlags::options(const std::stop_token& stop) {
     for (const auto& set : live) set(options.live);
     for (const auto& set : events) set(options.events);
     for (const auto& set : rtsp) set(options.rtsp);
+    for (const auto& set : webrtc) set(options.webrtc);
     if (video) jobs::setting_named(jobs::video_settings(), "video").set(options.video, *video);
     if (options.video.encoder && no_web && !options.rtsp.listen)
         fail(ErrorCode::usage,
@@ -287,6 +290,7 @@ void add_serve(CommandLine& program, Action& chosen) {
     auto events = command.group("Events (for cameras with --detect)");
     add_settings_of_all(events, jobs::event_settings(), flags->events);
     add_settings_of_all(command, jobs::rtsp_settings(), flags->rtsp);
+    add_settings_of_all(command, jobs::webrtc_settings(), flags->webrtc);
     add_access_options(command, flags->access);
     command.flag("--no-web", flags->no_web, "serve streams only, without the page, API and metrics over HTTP");
     for (const auto& option : add_detector_options(command, flags->cameras.detector, "--detect-threshold"))

@@ -19,6 +19,7 @@
 #include "framewire/service/rtsp/rtsp_server.hpp"
 #include "framewire/service/video/camera_video.hpp"
 #include "framewire/service/web/site.hpp"
+#include "framewire/service/webrtc/whep_server.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -373,6 +374,11 @@ const CamerasOptions& checked(const CamerasOptions& options) {
     }
     if (options.rtsp.onvif && (!options.rtsp.listen || !options.web))
         fail(ErrorCode::usage, "onvif requires rtsp, and the page and API over HTTP");
+    if (options.webrtc.ports || !options.webrtc.address.empty()) {
+        if (!options.web || (!options.video.encoder && !options.rtsp.listen))
+            fail(ErrorCode::usage, "webrtc-ports and webrtc-address require video, and the page and API over HTTP");
+        service::WhepServer::require();
+    }
     check_events(options.events);
     if (!options.events.mqtt.broker.host.empty() && watched(options).empty())
         fail(ErrorCode::usage, "mqtt sends detector events, but detect is not enabled for any camera");
@@ -472,8 +478,10 @@ struct CamerasJob::State {
 
     // Adds the HTTP routes to the listener.
     void serve_web(const CamerasOptions& options) {
+        if (!videos.empty()) webrtc = std::make_shared<service::WhepServer>(webrtc_of(options));
         listener.set_site(service::web::make_site({.cameras = live(),
                                                    .videos = videos,
+                                                   .webrtc = webrtc,
                                                    .viewers = [this] { return listener.metrics(); },
                                                    .rtsp =
                                                        [server = std::weak_ptr(rtsp)] {
@@ -489,6 +497,22 @@ struct CamerasJob::State {
                                                    .onvif = onvif}));
         log_info("in a browser: {}://{}{}/", options.listener.tls ? "https" : "http", to_string(listener.address()),
                  options.listener.base_path);
+    }
+
+    // Returns the settings of WebRTC with the listener's limits. Sessions use the listener's address, unless that
+    // stands for all addresses of the machine or is a name.
+    service::WhepOptions webrtc_of(const CamerasOptions& options) const {
+        auto settings = options.webrtc;
+        settings.sessions_limit = options.listener.viewers_limit;
+        settings.base_path = options.listener.base_path;
+        const auto& host = listener.address().host;
+        if (!settings.address.empty()) return settings;
+        if (net::is_loopback(listener.address()))
+            settings.address = host == "localhost" ? "127.0.0.1" : host;
+        else if (host.find_first_not_of("0.:") != std::string::npos &&
+                 host.find_first_not_of("0123456789abcdefABCDEF.:") == std::string::npos)
+            settings.address = host;
+        return settings;
     }
 
     // Starts the RTSP server with the access control of the listener.
@@ -642,6 +666,7 @@ struct CamerasJob::State {
     std::vector<std::future<void>> opening;
     CamerasResult result;
     std::shared_ptr<service::RtspServer> rtsp;
+    std::shared_ptr<service::WhepServer> webrtc;
     std::shared_ptr<service::onvif::Device> onvif;
     std::unique_ptr<service::onvif::Discovery> discovery;
     // last member, because it refers to the cameras

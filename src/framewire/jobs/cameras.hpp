@@ -12,6 +12,7 @@
 #include "framewire/service/mqtt.hpp"
 #include "framewire/service/rtsp/rtsp_server.hpp"
 #include "framewire/service/video/camera_video.hpp"
+#include "framewire/service/webrtc/whep_server.hpp"
 
 #include <cstdint>
 #include <exception>
@@ -137,6 +138,8 @@ struct CamerasOptions {
     bool web = true;
     /// The RTSP server. Token, TLS and the limit of viewers are those of `listener`.
     service::RtspOptions rtsp{};
+    /// WebRTC sessions, if there is video over HTTP.
+    service::WhepOptions webrtc{};
     /// Events of cameras with a detector. Relayed streams have none.
     service::EventOptions events{};
     /// H.264 video for players other than framewire's, over HTTP if `web` is set and over RTSP if `rtsp` has an

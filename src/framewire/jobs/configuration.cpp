@@ -18,6 +18,7 @@
 #include "framewire/net/tls.hpp"
 #include "framewire/plan/chain.hpp"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <yaml-cpp/eventhandler.h>
@@ -25,6 +26,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <chrono>
 #include <cmath>
@@ -70,13 +72,15 @@ public:
             if (entry.key != "cameras" && entry.key != "defaults" &&
                 !take(entry, listener_settings(), result_.listener) &&
                 !take(entry, live_option_settings(), result_.live) && !take(entry, event_settings(), result_.events) &&
-                !take(entry, rtsp_settings(), result_.rtsp) && !take(entry, video_settings(), result_.video))
-                unknown(entry,
-                        names_of(rtsp_settings(),
-                                 names_of(video_settings(),
-                                          names_of(event_settings(),
-                                                   names_of(live_option_settings(),
-                                                            names_of(listener_settings(), {"cameras", "defaults"}))))));
+                !take(entry, rtsp_settings(), result_.rtsp) && !take(entry, webrtc_settings(), result_.webrtc) &&
+                !take(entry, video_settings(), result_.video))
+                unknown(entry, names_of(webrtc_settings(),
+                                        names_of(rtsp_settings(),
+                                                 names_of(video_settings(),
+                                                          names_of(event_settings(),
+                                                                   names_of(live_option_settings(),
+                                                                            names_of(listener_settings(),
+                                                                                     {"cameras", "defaults"})))))));
         attempt(root.place, [&] { check_events(result_.events); });
         const auto* defaults = entry_of(root, "defaults");
         if (defaults && is_map(*defaults)) check_defaults(defaults->value);
@@ -1069,6 +1073,51 @@ const std::vector<Setting<service::RtspOptions>>& rtsp_settings() {
           .type = Type::flag,
           .default_value = "0"},
          [](service::RtspOptions& rtsp, const std::string& text) { rtsp.onvif = text == "1"; }}};
+    return settings;
+}
+
+namespace {
+
+// Parses "50000-50100".
+std::pair<int, int> port_range_of(const std::string& text) {
+    const auto dash = text.find('-');
+    const auto first = number_in<std::uint16_t>(std::string_view(text).substr(0, dash));
+    const auto last =
+        dash == std::string::npos ? first : number_in<std::uint16_t>(std::string_view(text).substr(dash + 1));
+    if (!first || !last || *first == 0 || *last < *first)
+        fail(ErrorCode::usage, "{} is not a range of ports such as 50000-50100", in_quotes(text));
+    return {*first, *last};
+}
+
+// Checks that a text is a numeric address.
+void check_numeric_address(const std::string& text) {
+    std::array<std::uint8_t, sizeof(in6_addr)> address{};
+    if (::inet_pton(AF_INET, text.c_str(), address.data()) != 1 &&
+        ::inet_pton(AF_INET6, text.c_str(), address.data()) != 1)
+        fail(ErrorCode::usage, "{} is not a numeric address such as 192.168.1.5", in_quotes(text));
+}
+
+}  // namespace
+
+const std::vector<Setting<service::WhepOptions>>& webrtc_settings() {
+    static const std::vector<Setting<service::WhepOptions>> settings = {
+        {{.name = "webrtc-ports",
+          .help = "UDP ports for WebRTC, which --video offers at /NAME/whep, one per session; default: free ones",
+          .type = Type::text,
+          .optional = true,
+          .unit = "FIRST-LAST"},
+         [](service::WhepOptions& webrtc, const std::string& text) { webrtc.ports = port_range_of(text); },
+         problem_of([](const std::string& text) { port_range_of(text); })},
+        {{.name = "webrtc-address",
+          .help = "address of this machine that WebRTC uses; default: that of --listen if it is a numeric one, or all",
+          .type = Type::text,
+          .optional = true,
+          .unit = "ADDRESS"},
+         [](service::WhepOptions& webrtc, const std::string& text) {
+             check_numeric_address(text);
+             webrtc.address = text;
+         },
+         problem_of(check_numeric_address)}};
     return settings;
 }
 

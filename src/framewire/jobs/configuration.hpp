@@ -11,6 +11,7 @@
 #include "framewire/service/mqtt.hpp"
 #include "framewire/service/rtsp/rtsp_server.hpp"
 #include "framewire/service/video/camera_video.hpp"
+#include "framewire/service/webrtc/whep_server.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -135,6 +136,9 @@ const std::vector<Setting<service::LiveOptions>>& live_option_settings();
 /// Returns the settings of the RTSP server: rtsp, onvif.
 const std::vector<Setting<service::RtspOptions>>& rtsp_settings();
 
+/// Returns the settings of WebRTC: webrtc-ports, webrtc-address.
+const std::vector<Setting<service::WhepOptions>>& webrtc_settings();
+
 /// Returns the settings of standard video: video.
 const std::vector<Setting<service::VideoOptions>>& video_settings();
 
@@ -167,10 +171,10 @@ struct ConfigurationProblem {
 };
 
 /// A parsed configuration. The YAML document contains the settings of listener_settings(), live_option_settings(),
-/// event_settings(), video_settings() and rtsp_settings(), a map `cameras` with the settings of each camera by name,
-/// and an optional map `defaults` with settings for cameras that do not set them. A camera has `source`, `filters` (a
-/// text or a list of texts), input_settings() and camera_settings(); its `detect` may be a map of the detector's
-/// parameters with `roi`, `roi-mask` and `track`, and its `zones` may be the zones instead of a file.
+/// event_settings(), video_settings(), rtsp_settings() and webrtc_settings(), a map `cameras` with the settings of each
+/// camera by name, and an optional map `defaults` with settings for cameras that do not set them. A camera has
+/// `source`, `filters` (a text or a list of texts), input_settings() and camera_settings(); its `detect` may be a map
+/// of the detector's parameters with `roi`, `roi-mask` and `track`, and its `zones` may be the zones instead of a file.
 struct Configuration {
     /// Name of the configuration file, for messages.
     std::string name;
@@ -178,6 +182,7 @@ struct Configuration {
     service::LiveOptions live{};
     service::EventOptions events{};
     service::RtspOptions rtsp{};
+    service::WhepOptions webrtc{};
     service::VideoOptions video{};
     std::vector<BroadcastOptions> cameras{};
     /// Errors, ordered by position. If the list is empty, the configuration can be served.

@@ -39,6 +39,8 @@ TEST(Configuration, SetsEveryOption) {
     const auto configuration = parse_configuration(R"(
 listen: 0.0.0.0:8000
 viewers: 12
+webrtc-ports: 50000-50100
+webrtc-address: 192.168.1.5
 state: kept.json
 record-dir: recordings
 allow-host: cameras.example,gate
@@ -77,6 +79,8 @@ cameras:
     EXPECT_TRUE(configuration.warnings.empty()) << to_string(configuration, configuration.warnings.front());
     EXPECT_EQ(configuration.listener.listen.port, 8000);
     EXPECT_EQ(configuration.listener.viewers_limit, 12);
+    EXPECT_EQ(configuration.webrtc.ports, std::pair(50000, 50100));
+    EXPECT_EQ(configuration.webrtc.address, "192.168.1.5");
     EXPECT_EQ(configuration.live.state_path, "kept.json");
     EXPECT_EQ(configuration.live.record_folder, "recordings");
     EXPECT_EQ(configuration.listener.allowed_hosts, (std::vector<std::string>{"cameras.example", "gate"}));
@@ -176,6 +180,9 @@ TEST(Configuration, ReportsErrorsWithTheirPosition) {
                    "threshold 5 cannot be combined with mode lossless");
     expect_problem(camera + "listen: nowhere\n", "4:9", "has no port");
     expect_problem(camera + "viewers: 0\n", "4:10", "from 1 to 10000");
+    expect_problem(camera + "webrtc-ports: 9-5\n", "4:15", "range of ports");
+    expect_problem(camera + "webrtc-ports: 0\n", "4:15", "range of ports");
+    expect_problem(camera + "webrtc-address: camera.local\n", "4:17", "numeric address");
     expect_problem(camera + "allow-host: a,,b\n", "4:13", "'' is not a host name");
     expect_problem(camera + "trusted-proxy: 10.0.0.0/8,proxy\n", "4:16", "'proxy' is not a proxy address");
     expect_problem(camera + "base-path: cams\n", "4:12", "'cams' is not a valid base path");

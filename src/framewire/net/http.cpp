@@ -183,6 +183,10 @@ int Feed::clients() const {
 
 bool Feed::is_deferred() const { return state_->options.deferred; }
 
+Response Feed::absent_response() const {
+    return error_response(state_->options.absent_status, state_->options.absent_text);
+}
+
 void Feed::on_wanted(std::function<void(bool wanted)> reported) {
     const std::lock_guard telling(state_->reported_mutex);
     state_->reported = std::move(reported);

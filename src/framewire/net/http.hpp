@@ -17,8 +17,8 @@ namespace framewire::net::http {
 
 class Feed;
 
-/// Methods that routes support. HEAD is answered by the routes of GET.
-enum class Method { get, head, put, post };
+/// Methods that routes support. HEAD is answered by the routes of GET; `remove` is DELETE.
+enum class Method { get, head, put, post, remove };
 
 /// A complete request that passed the limits and the admission checks. Authorization, Origin and Host were checked
 /// before.
@@ -31,12 +31,16 @@ struct Request {
     std::map<std::string, std::string, std::less<>> parameters{};
     /// Decoded query parameters. If a name occurs twice, the first value counts.
     std::map<std::string, std::string, std::less<>> query{};
-    /// JSON text, if the request has a body.
+    /// The body. Of the type application/json for routes with Access::control.
     std::string body{};
+    /// The Content-Type field, or empty.
+    std::string content_type{};
     /// The If-None-Match field (RFC 9110, 13.1.2), or empty.
     std::string if_none_match{};
     /// Address of the client for messages, such as "127.0.0.1:40312".
     std::string peer{};
+    /// Key of the client for limits per peer, see Connection::peer().
+    std::string peer_key{};
     /// The Host field: the name and port under which the client reaches this server. Empty if it is missing.
     std::string host{};
     /// True if the request has the right token or the server needs none. Also determined for routes that need no token.
@@ -72,9 +76,12 @@ struct FeedOptions {
     /// With starts_at_entry: when an entry arrives and a part has been pending for longer than this, the client
     /// continues with the entry. The parts before it are dropped, except for that of set_first().
     std::optional<std::chrono::milliseconds> late_after{};
-    /// True: the response is the first part alone, sent with its length once it is there. It is 404 if the feed ends
-    /// before. For responses that have to wait without occupying a thread.
+    /// True: the response is the first part alone, sent with its length once it is there. For responses that have to
+    /// wait without occupying a thread.
     bool deferred = false;
+    /// Status and text of the deferred response if the feed ends without a part.
+    int absent_status = 404;
+    std::string absent_text = "there is no such file, or no longer";
     /// Optional. Returns the oldest version that may still be sent. Older parts are dropped instead of being sent, and
     /// with them all parts up to the next entry. Parts are then sent one at a time, so that few are on their way.
     /// Called on any thread.
@@ -131,6 +138,8 @@ public:
 
     /// Returns true if the feed is a deferred response.
     bool is_deferred() const;
+    /// Returns the deferred response if the feed ends without a part.
+    Response absent_response() const;
 
 private:
     friend class FeedClient;

@@ -144,6 +144,7 @@ std::string_view frame_options(std::span<const std::string> frame_ancestors) {
 std::string_view reason_of(int status) {
     switch (status) {
         case 200: return "OK";
+        case 201: return "Created";
         case 204: return "No Content";
         case 304: return "Not Modified";
         case 308: return "Permanent Redirect";
@@ -582,9 +583,9 @@ void HttpConnections::answer_deferred(const HttpConnectionPointer& http) {
     auto taken = it.feed->take();
     if (taken.parts.empty() && !taken.ended && !taken.too_slow) return;
     auto response = *std::exchange(it.deferred, std::nullopt);
-    response.feed.reset();
+    const auto feed = std::move(response.feed);
     if (taken.parts.empty())
-        response = error_response(404, "there is no such file, or no longer");
+        response = feed->absent_response();
     else
         response.body = std::move(taken.parts.front());
     it.feed.reset();
@@ -656,6 +657,7 @@ std::optional<Method> method_of(std::string_view text) {
     if (text == "HEAD") return Method::head;
     if (text == "PUT") return Method::put;
     if (text == "POST") return Method::post;
+    if (text == "DELETE") return Method::remove;
     return std::nullopt;
 }
 
@@ -665,6 +667,7 @@ std::string_view name_of(Method method) {
         case Method::head: return "HEAD";
         case Method::put: return "PUT";
         case Method::post: return "POST";
+        case Method::remove: return "DELETE";
     }
     return "";
 }
@@ -797,8 +800,10 @@ void HttpConnections::run_route(const HttpConnectionPointer& http, const std::sh
                     .parameters = std::move(parameters),
                     .query = http->target.query,
                     .body = std::move(http->raw.body),
+                    .content_type = std::string(http->raw.field("content-type").value_or("")),
                     .if_none_match = std::string(http->raw.field("if-none-match").value_or("")),
                     .peer = http->name,
+                    .peer_key = http->peer,
                     .host = std::string(http->raw.field("host").value_or("")),
                     .let_in = http->let_in};
     const auto task = [weak = std::weak_ptr(http), self = std::weak_ptr(self_), &loop = loop_, &route,

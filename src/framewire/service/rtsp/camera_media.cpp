@@ -1,6 +1,7 @@
 #include "framewire/service/rtsp/camera_media.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
+#include "framewire/service/rtsp/access_unit_buffer.hpp"
 
 #include <fmt/format.h>
 #include <gst/base/gstbasesink.h>
@@ -81,26 +82,6 @@ constexpr guint64 most_waiting = 32;
 // Packets of sound that may wait in an appsrc, about two seconds. They wait if no client wants the sound.
 constexpr guint64 most_waiting_sound = 100;
 
-// Returns a buffer that shares ownership of the bytes of an access unit or a packet.
-template <class Unit>
-GstBuffer* buffer_of(const std::shared_ptr<const Unit>& unit) {
-    auto* bytes = const_cast<char*>(unit->bytes.data());
-    return gst_buffer_new_wrapped_full(GST_MEMORY_FLAG_READONLY, bytes, unit->bytes.size(), 0, unit->bytes.size(),
-                                       Shared<const Unit>::make(unit), Shared<const Unit>::release);
-}
-
-GstClockTime time_of(std::int64_t ticks) {
-    return gst_util_uint64_scale(static_cast<guint64>(ticks), GST_SECOND, video_clock_hz);
-}
-
-void set_caps(GstAppSrc* source, const VideoFormat& format) {
-    using CapsPointer = std::unique_ptr<GstCaps, ReleasedBy<gst_caps_unref>>;
-    const CapsPointer caps(gst_caps_new_simple("video/x-h264", "stream-format", G_TYPE_STRING, "byte-stream",
-                                               "alignment", G_TYPE_STRING, "au", "width", G_TYPE_INT, format.width,
-                                               "height", G_TYPE_INT, format.height, nullptr));
-    gst_app_src_set_caps(source, caps.get());
-}
-
 }  // namespace
 
 void CameraFeed::push(GstAppSrc* source, const std::shared_ptr<const AccessUnit>& unit) {
@@ -138,7 +119,7 @@ void CameraFeed::pass_on() {
         if (taken.format && taken.format != format_) {
             if (format_) return end("the frame size has changed");
             format_ = taken.format;
-            set_caps(source.get(), *format_);
+            gst_app_src_set_caps(source.get(), caps_of(*format_).get());
         }
         if (taken.lost) waits_for_key_ = true;
         for (const auto& unit : taken.units) push(source.get(), unit);

@@ -724,6 +724,13 @@ std::shared_ptr<const VideoFormat> CameraVideo::Subscription::format(std::chrono
 
 // --- CameraVideos ---
 
+void check_video(const CameraVideo& video) {
+    if (video.camera().picture_version() == 0)
+        fail(ErrorCode::config, "camera '{}' has no frame yet", video.camera().name());
+    if (const auto why = video.failure(); !why.empty())
+        fail(ErrorCode::config, "camera '{}' cannot be encoded as video: {}", video.camera().name(), why);
+}
+
 CameraVideos::CameraVideos(std::shared_ptr<LiveCamera> camera, LiveVideoSettings settings)
     : camera_(std::move(camera)),
       settings_(std::move(settings)),

@@ -164,6 +164,9 @@ private:
     std::shared_ptr<State> state_;
 };
 
+/// Throws Error{config} if there is nothing to show yet, or if the encoder has just failed.
+void check_video(const CameraVideo& video);
+
 /// All variants of one camera's video. Thread-safe.
 class CameraVideos {
 public:

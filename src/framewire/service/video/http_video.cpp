@@ -547,18 +547,6 @@ HttpVideo::~HttpVideo() {
     state_->end_clients();
 }
 
-namespace {
-
-// Throws if there is nothing to show, or if the encoder has just failed.
-void check_video(const CameraVideo& video) {
-    if (video.camera().picture_version() == 0)
-        fail(ErrorCode::config, "camera '{}' has no frame yet", video.camera().name());
-    if (const auto why = video.failure(); !why.empty())
-        fail(ErrorCode::config, "camera '{}' cannot be encoded as video: {}", video.camera().name(), why);
-}
-
-}  // namespace
-
 Response HttpVideo::mp4() {
     check_video(*state_->video);
     const std::lock_guard lock(state_->mutex);

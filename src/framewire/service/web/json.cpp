@@ -103,6 +103,7 @@ ShownJson video_json(const VideoFigures& figures) {
             {"encoders", video.encoders},
             {"subscribers", video.subscribers},
             {"mp4_clients", figures.mp4_clients},
+            {"webrtc_clients", figures.webrtc_clients},
             {"frames", video.frames},
             {"keyframes", video.keyframes},
             {"bytes", video.bytes},

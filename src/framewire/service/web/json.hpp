@@ -31,6 +31,8 @@ struct VideoFigures {
     VideoStatistics video{};
     /// Clients that receive fragmented MP4.
     int mp4_clients = 0;
+    /// WebRTC sessions.
+    int webrtc_clients = 0;
 };
 /// Counters of the cameras' video by camera; empty if the server offers none.
 using VideosFigures = std::map<std::string, VideoFigures, std::less<>>;

@@ -139,6 +139,8 @@ void add_videos(MetricLines& lines, const VideosFigures& videos) {
                [](const auto& figures) { return figures.video.subscribers; });
     each_video("video_mp4_clients", "gauge", "Clients that receive fragmented MP4 over HTTP.",
                [](const auto& figures) { return figures.mp4_clients; });
+    each_video("video_webrtc_clients", "gauge", "WebRTC sessions.",
+               [](const auto& figures) { return figures.webrtc_clients; });
     each_video("video_frames_total", "counter", "Pictures encoded as H.264.",
                [](const auto& figures) { return figures.video.frames; });
     each_video("video_keyframes_total", "counter", "Pictures encoded as H.264 keyframes.",

@@ -27,7 +27,8 @@ std::string some_metrics() {
     camera->figures_reported() = statistics.snapshot();
     net::ServerMetrics viewers;
     viewers.refused = 9;
-    VideoFigures video{.video = {.subscribers = 2, .encoders = 1, .frames = 40, .bytes = 5000}, .mp4_clients = 3};
+    VideoFigures video{
+        .video = {.subscribers = 2, .encoders = 1, .frames = 40, .bytes = 5000}, .mp4_clients = 3, .webrtc_clients = 4};
     video.video.failure = "no device";
     return metrics_text({camera, std::make_shared<FakeCamera>("yard")}, viewers, {{"door", video}},
                         RtspStatistics{.sessions = 4, .sessions_total = 6, .refused = 5});
@@ -59,6 +60,7 @@ TEST(MetricsText, ContainsTheStatistics) {
              "framewire_video_encoders{camera=\"door\"} 1\n",
              "framewire_video_subscribers{camera=\"door\"} 2\n",
              "framewire_video_mp4_clients{camera=\"door\"} 3\n",
+             "framewire_video_webrtc_clients{camera=\"door\"} 4\n",
              "framewire_video_frames_total{camera=\"door\"} 40\n",
              "framewire_video_encoded_bytes_total{camera=\"door\"} 5000\n",
              "framewire_video_failed{camera=\"door\"} 1\n",

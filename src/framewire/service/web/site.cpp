@@ -11,6 +11,8 @@
 #include "framewire/service/web/embedded_files.hpp"
 #include "framewire/service/web/json.hpp"
 #include "framewire/service/web/metrics.hpp"
+#include "framewire/service/webrtc/webrtc_offer.hpp"
+#include "framewire/service/webrtc/whep_server.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -226,8 +228,10 @@ void add_picture_routes(net::http::Site& site, const std::shared_ptr<ShownCamera
 ShownCameras::ShownCameras(const SiteParts& parts) : parts_(parts) {
     if (parts.cameras.empty()) fail(ErrorCode::usage, "there are no cameras to show");
     for (const auto& camera : parts.cameras) all_.push_back(std::make_unique<ShownCamera>(camera));
-    for (std::size_t i = 0; i < parts.videos.size(); ++i)
+    for (std::size_t i = 0; i < parts.videos.size(); ++i) {
+        all_.at(i)->videos = parts.videos[i];
         all_.at(i)->video = std::make_shared<HttpVideos>(parts.videos[i]);
+    }
 }
 
 ShownCamera& ShownCameras::of(const net::http::Request& request) const {
@@ -261,6 +265,38 @@ namespace {
 using net::http::Request;
 using net::http::Response;
 
+// Opens a WebRTC session for the offer in the body.
+Response open_session(WhepServer& server, CameraVideos& videos, const Request& request) {
+    if (!request.content_type.starts_with("application/sdp"))
+        return net::http::error_response(415, "the body must have the type application/sdp");
+    if (request.body.size() > WebrtcOffer::limit_bytes)
+        return net::http::error_response(413,
+                                         fmt::format("the offer is larger than {} bytes", WebrtcOffer::limit_bytes));
+    return server.open(videos.variant(VideoVariant::parse(request.query)), request);
+}
+
+// WebRTC sessions by WHEP. The methods that the draft reserves get 405.
+void add_webrtc_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras) {
+    const auto server = [cameras]() -> WhepServer& {
+        const auto& found = cameras->parts().webrtc;
+        if (!found) fail(ErrorCode::no_input, "this server offers no H.264 video (serve --video)");
+        return *found;
+    };
+    site.add({.method = net::http::Method::post,
+              .pattern = "/{camera}/whep",
+              .access = net::http::Access::viewers,
+              .handler = [cameras, server](const Request& request) {
+                  const auto& shown = cameras->of(request);
+                  return open_session(server(), *shown.videos, request);
+              }});
+    site.add({.method = net::http::Method::remove,
+              .pattern = "/{camera}/whep/{session}",
+              .access = net::http::Access::viewers,
+              .handler = [cameras, server](const Request& request) {
+                  return server().close(cameras->of(request).camera->name(), request.parameters.at("session"));
+              }});
+}
+
 }  // namespace
 
 void add_video_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras) {
@@ -277,6 +313,7 @@ void add_video_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>
     add("/{camera}/index.m3u8", [](HttpVideo& video, const Request& request) { return video.playlist(request.query); });
     add("/{camera}/hls/{file}",
         [](HttpVideo& video, const Request& request) { return video.file(request.parameters.at("file")); });
+    add_webrtc_routes(site, cameras);
 }
 
 namespace {
@@ -312,9 +349,13 @@ Response readiness(const ShownCameras& cameras, bool let_in) {
 // Returns the counters of all cameras' video by camera; empty if the server offers none.
 VideosFigures video_figures(const ShownCameras& cameras) {
     VideosFigures figures;
-    for (const auto& shown : cameras.all())
-        if (shown->video)
-            figures.emplace(shown->camera->name(), VideoFigures{shown->video->statistics(), shown->video->clients()});
+    const auto& webrtc = cameras.parts().webrtc;
+    for (const auto& shown : cameras.all()) {
+        if (!shown->video) continue;
+        const auto& name = shown->camera->name();
+        figures.emplace(name, VideoFigures{shown->video->statistics(), shown->video->clients(),
+                                           webrtc ? webrtc->sessions_of(name) : 0});
+    }
     return figures;
 }
 

@@ -94,6 +94,7 @@ class Device;
 }
 class EventFeeds;
 class HttpVideos;
+class WhepServer;
 }  // namespace framewire::service
 
 namespace framewire::service::web {
@@ -104,6 +105,8 @@ struct SiteParts {
     std::vector<std::shared_ptr<LiveCamera>> cameras{};
     /// H.264 video of the cameras, in the same order; empty if the server offers none.
     std::vector<std::shared_ptr<CameraVideos>> videos{};
+    /// WebRTC sessions; null if the server offers none.
+    std::shared_ptr<WhepServer> webrtc{};
     /// Returns the traffic to viewers of all cameras; called from any thread.
     std::function<net::ServerMetrics()> viewers{};
     /// Returns the counters of the RTSP server, or nothing if there is none; called from any thread. May be empty.
@@ -139,6 +142,8 @@ struct ShownCamera {
     Mjpeg mjpeg{*camera, pictures};
     /// Its video as fragmented MP4 and HLS; null if the server offers none.
     std::shared_ptr<HttpVideos> video{};
+    /// All sizes and rates of its video; null if the server offers none.
+    std::shared_ptr<CameraVideos> videos{};
 };
 
 /// The cameras of a site, shared by its route handlers. Does not change after construction.
@@ -169,7 +174,7 @@ void add_state_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>
 void add_event_routes(net::http::Site& site, const EventFeeds& events);
 /// Adds the routes for a camera's control requests.
 void add_control_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras);
-/// Adds the routes for video: fragmented MP4 and HLS. Without video, they are refused with a hint.
+/// Adds the routes for video: fragmented MP4, HLS and WebRTC. Without video, they are refused with a hint.
 void add_video_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras);
 /// Adds the routes for pictures: files and Motion JPEG, also at the addresses that mjpg-streamer uses.
 void add_picture_routes(net::http::Site& site, const std::shared_ptr<ShownCameras>& cameras);
