@@ -195,6 +195,7 @@ std::shared_ptr<const SoundFormat> SoundTap::format() const {
 
 SoundTap::Reader::Reader(std::shared_ptr<SoundTap> tap) : tap_(std::move(tap)) {
     ++tap_->readers_;
+    tap_->is_wanted_ = true;
     take(Clock::now());
 }
 

@@ -85,8 +85,9 @@ public:
     void begin();
     /// Sets the format of the packets that follow.
     void set_format(std::shared_ptr<const SoundFormat> format);
-    /// Returns true if there are readers. Otherwise packets need not be added.
-    bool is_wanted() const { return readers_ > 0; }
+    /// Returns true if there is or was a reader. Otherwise packets need not be added. A source reads ahead, so what it
+    /// left out between two readers would be missing for the second one.
+    bool is_wanted() const { return is_wanted_; }
     /// Adds a packet, whose time is that of the source's current opening. Packets of invalid times, sizes or formats
     /// and packets that do not follow the previous one are dropped.
     void add(SoundPacket packet);
@@ -155,6 +156,7 @@ private:
     };
 
     std::atomic<int> readers_ = 0;
+    std::atomic<bool> is_wanted_ = false;
     std::atomic<bool> complained_ = false;
     mutable std::mutex mutex_;
     // Guarded by the mutex:

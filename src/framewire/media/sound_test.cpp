@@ -217,6 +217,8 @@ TEST(SoundTap, IsBounded) {
 TEST(SoundTap, LaterReaderBeginsNow) {
     const auto tap = std::make_shared<SoundTap>();
     EXPECT_FALSE(tap->is_wanted());
+    { const SoundTap::Reader earlier(tap); }
+    EXPECT_TRUE(tap->is_wanted());
     tap->set_format(format_of(8000));
     tap->mark(0);
     tap->place(0);
@@ -224,7 +226,6 @@ TEST(SoundTap, LaterReaderBeginsNow) {
     tap->add({.bytes = "a", .seconds = 0, .samples = 800});
     tap->add({.bytes = "b", .seconds = 20, .samples = 800});
     SoundTap::Reader reader(tap);
-    EXPECT_TRUE(tap->is_wanted());
     const auto taken = reader.take(Clock::now() + 100s);
     ASSERT_EQ(taken.size(), 1);
     EXPECT_EQ(taken.front().packet->bytes, "b");

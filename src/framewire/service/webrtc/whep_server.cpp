@@ -67,9 +67,10 @@ struct Session {
     GstElement *source = nullptr, *webrtc = nullptr;  // owned by the pipeline
     std::shared_ptr<const VideoFormat> format{};
     bool waits_for_key = true;
-    // pts of the first access unit that was sent, and the running time at which it was
-    std::optional<std::int64_t> first_pts{};
-    GstClockTime first_time = 0;
+    // pts of the newest access unit when the client had connected, and its running time
+    std::optional<std::int64_t> live_pts{};
+    GstClockTime live_time = 0;
+    guint64 older = 0;  // access units before that one that have not been sent
 
     const std::string& camera() const { return video->camera().name(); }
 };
@@ -313,6 +314,12 @@ void WhepServer::State::take_units(Session& session) {
                 gst_app_src_set_caps(GST_APP_SRC(session.source), caps_of(*session.format).get());
         }
         if (taken.lost) session.waits_for_key = true;
+        if (session.is_connected && !session.live_pts && !taken.units.empty()) {
+            session.older = taken.units.size() - 1;
+            session.live_pts = taken.units.back()->pts;
+            session.live_time =
+                gst_element_get_current_running_time(session.pipeline.get()) + session.older * GST_MSECOND;
+        }
         if (session.is_connected)
             for (const auto& unit : taken.units) push(session, unit);
         if (taken.ended) return end(session.id, taken.failure.empty() ? "the server stops" : taken.failure);
@@ -325,13 +332,12 @@ void WhepServer::State::push(Session& session, const std::shared_ptr<const Acces
     if (gst_app_src_get_current_level_buffers(source) >= most_queued) session.waits_for_key = true;
     if (session.waits_for_key && !unit->key) return session.video->request_keyframe();
     session.waits_for_key = false;
-    if (!session.first_pts) {
-        session.first_pts = unit->pts;
-        session.first_time = gst_element_get_current_running_time(session.pipeline.get());
-    }
     auto* buffer = buffer_of(unit);
-    const auto ticks = std::max<std::int64_t>(unit->pts - *session.first_pts, 0);
-    GST_BUFFER_PTS(buffer) = GST_BUFFER_DTS(buffer) = session.first_time + time_of(ticks);
+    // Pictures that waited for the client are shown at once, a millisecond each. With their own times it would take the
+    // oldest for in time, and stay behind by up to half a second.
+    const auto ticks = unit->pts - *session.live_pts;
+    GST_BUFFER_PTS(buffer) = GST_BUFFER_DTS(buffer) =
+        ticks < 0 ? session.live_time - session.older-- * GST_MSECOND : session.live_time + time_of(ticks);
     if (!unit->key) GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DELTA_UNIT);
     gst_app_src_push_buffer(source, buffer);
 }
