@@ -36,6 +36,11 @@ const ParameterFields<EncoderParameters>& encoder_fields() {
     return fields;
 }
 
+EncoderParameters parse_encoder(std::string_view text) {
+    return encoder_fields().from(
+        parse_parameters(text, {.who = "the encoder", .parameters = encoder_fields().infos()}));
+}
+
 void validate(const EncoderParameters& parameters, const char* what) { encoder_fields().check(parameters, what); }
 
 Encoder::Encoder(EncoderParameters parameters, const Shape& shape, Executor& executor)

@@ -144,6 +144,10 @@ struct EncoderParameters {
 /// Returns the descriptions of the members threshold, mode and effort, for options and control requests.
 const ParameterFields<EncoderParameters>& encoder_fields();
 
+/// Parses the parameters as "threshold=20:mode=bounded"; an empty text gives the defaults. Throws Error{usage} if a
+/// name or a value is not allowed.
+EncoderParameters parse_encoder(std::string_view text);
+
 /// Throws Error{usage} if a parameter is out of range. `what` names the owner of the parameters in the message.
 void validate(const EncoderParameters& parameters, const char* what);
 

@@ -366,7 +366,7 @@ std::string missing_parameter(const ParameterSyntax& syntax, const ParameterValu
     return {};
 }
 
-ParameterValues parse_parameters(std::string_view text, const ParameterSyntax& syntax) {
+ParameterValues parse_given_parameters(std::string_view text, const ParameterSyntax& syntax) {
     ParameterValues values;
     if (text.find_first_not_of(spaces) != text.npos) {
         std::size_t at = 0;
@@ -376,6 +376,11 @@ ParameterValues parse_parameters(std::string_view text, const ParameterSyntax& s
     }
     if (const auto missing = missing_parameter(syntax, values); !missing.empty())
         throw Error(ErrorCode::usage, missing);
+    return values;
+}
+
+ParameterValues parse_parameters(std::string_view text, const ParameterSyntax& syntax) {
+    auto values = parse_given_parameters(text, syntax);
     values.add_defaults(syntax.parameters);
     return values;
 }

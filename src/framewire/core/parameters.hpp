@@ -222,6 +222,8 @@ std::string missing_parameter(const ParameterSyntax& syntax, const ParameterValu
 /// Reads all of `text`, which may be blank, and adds the defaults. Throws Error{usage} on every problem that
 /// read_parameters() reports, and if a required parameter is missing.
 ParameterValues parse_parameters(std::string_view text, const ParameterSyntax& syntax);
+/// Reads all of `text` as parse_parameters() does, without adding the defaults.
+ParameterValues parse_given_parameters(std::string_view text, const ParameterSyntax& syntax);
 
 /// Returns the length of the path in `PATH:key=value:key=value`. The path may contain colons: it ends at the first
 /// colon that is followed by the name of a parameter and '='. Returns the size of `text` if there is no such colon.

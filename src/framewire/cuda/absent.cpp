@@ -26,6 +26,9 @@ std::string toolkit_version() { return {}; }
 std::string driver_version() { return {}; }
 SharedMemory shared_memory() { absent(); }
 ForeignHandles foreign_handles(const Stream&) { absent(); }
+void ForeignOrder::enter(void*, const Stream&) { absent(); }
+void ForeignOrder::leave(const Stream&, void*) { absent(); }
+bool is_device_memory(const void*, int) { return false; }
 
 Stream::Stream(Priority) { absent(); }
 Stream::~Stream() = default;

@@ -18,4 +18,23 @@ ForeignHandles foreign_handles(const Stream& stream) {
     return handles;
 }
 
+void ForeignOrder::enter(void* foreign, const Stream& stream) {
+    use_device(stream.device());
+    check(cudaEventRecord(entered_.handle_, static_cast<cudaStream_t>(foreign)));
+    entered_.make_wait(stream);
+}
+
+void ForeignOrder::leave(const Stream& stream, void* foreign) {
+    left_.record(stream);
+    check(cudaStreamWaitEvent(static_cast<cudaStream_t>(foreign), left_.handle_, 0));
+}
+
+// The runtime reports unknown addresses as unregistered host memory.
+bool is_device_memory(const void* data, int device) {
+    cudaPointerAttributes attributes{};
+    check(cudaPointerGetAttributes(&attributes, data));
+    return attributes.type == cudaMemoryTypeManaged ||
+           (attributes.type == cudaMemoryTypeDevice && attributes.device == device);
+}
+
 }  // namespace framewire::cuda

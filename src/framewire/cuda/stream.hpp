@@ -96,6 +96,8 @@ public:
     float milliseconds_since(const Event& begin) const;
 
 private:
+    friend class ForeignOrder;
+
     CUevent_st* handle_ = nullptr;
 };
 

@@ -336,6 +336,21 @@ const DetectedObjects& MotionDetector::fetch() {
     return objects;
 }
 
+void MotionDetector::fetch_mask(HostView<std::uint8_t> to) const {
+    const auto& state = *state_;
+    state.executor->in_its_space([&]<MemorySpace space>() {
+        if constexpr (space == MemorySpace::host)
+            return unpack_mask(mask<space>(), to);
+        else {
+            BitMask<MemorySpace::host> bits(state.shape);
+            cuda::download(mask<space>().data(), bits.view().data(), bit_mask_bytes(state.shape),
+                           state.executor->stream());
+            state.executor->synchronize();
+            unpack_mask(bits.view(), to);
+        }
+    });
+}
+
 DetectedObjects MotionDetector::make_objects() const {
     // Makes lists of the size that the plan's labelling expects.
     return {state_->shape.frames, state_->parameters.capacity, *state_->executor};
@@ -532,6 +547,11 @@ DetectorParameters detector_parameters(const ParameterValues& values) {
     else if (std::get<MorphologyOperation>(cleaning) == MorphologyOperation::none)
         refuse_void({"shape", "diameter"}, "morph none");
     return parameters;
+}
+
+DetectorParameters parse_detector(std::string_view text) {
+    return detector_parameters(
+        parse_parameters(text, {.who = "the detector", .parameters = detector_fields().infos()}));
 }
 
 DetectorParameters at_rate(DetectorParameters parameters, double frames_per_second) {

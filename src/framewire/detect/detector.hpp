@@ -70,6 +70,10 @@ const ParameterFields<DetectorParameters>& detector_fields();
 /// background but an adaptive one.
 DetectorParameters detector_parameters(const ParameterValues& values);
 
+/// Parses the parameters as "threshold=25:min-area=400"; an empty text gives the defaults. Throws Error{usage} if a
+/// name or a value is not allowed, and as above.
+DetectorParameters parse_detector(std::string_view text);
+
 /// Returns the parameters for frames at this rate, so that an adaptive background keeps objects that stop for
 /// AdaptiveParameters::keep_seconds. A rate that is not above 0 changes nothing.
 DetectorParameters at_rate(DetectorParameters parameters, double frames_per_second);
@@ -132,6 +136,9 @@ public:
     /// Returns the objects of the last run that was given no lists, in host memory with any backend. Waits for the
     /// executor's stream. Valid until the next such run.
     const DetectedObjects& fetch();
+    /// Writes the mask of the last run to host memory with any backend: 255 for foreground, 0 for background. `to` has
+    /// the shape of a batch with one channel, and any strides. Waits for the executor's stream.
+    void fetch_mask(HostView<std::uint8_t> to) const;
     /// Returns the mask of the last run, in the backend's memory. Valid until the next run.
     template <MemorySpace space>
     BitMaskView<const std::uint32_t, space> mask() const;

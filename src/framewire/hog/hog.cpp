@@ -714,6 +714,22 @@ void add_preset(HogPreset preset, ParameterValues& given) {
     });
 }
 
+HogParameters parse_hog(std::string_view text) {
+    auto infos = hog_fields().infos();
+    infos.insert(infos.begin(), hog_preset_parameter());
+    infos.front().optional = true;
+    auto given = parse_given_parameters(text, {.who = "hog", .parameters = infos});
+    const bool has_votes = given.is_given("votes"), has_block = given.is_given("block");
+    if (const auto& preset = hog_preset_parameter().name; given.is_given(preset))
+        add_preset(*value_named(hog_preset_names, given.text(preset)), given);
+    const auto parameters = hog_fields().from(given);
+    if (has_votes && parameters.gradient == HogGradient::sobel)
+        fail(ErrorCode::usage, "hog: votes {} requires gradient central", name_of(hog_votes_names, parameters.votes));
+    if (has_block && parameters.norm == HogNorm::none)
+        fail(ErrorCode::usage, "hog: block {} requires norm l2 or l2hys", parameters.block);
+    return parameters;
+}
+
 // The parameters of the cells come first, then those of the norm.
 const ParameterFields<HogParameters>& hog_fields() {
     using P = HogParameters;

@@ -117,6 +117,10 @@ const ParameterInfo& hog_preset_parameter();
 /// Adds the parameters of a preset to `given`, except those that are given already. The norm of `report` stays open.
 void add_preset(HogPreset preset, ParameterValues& given);
 
+/// Parses the parameters as "descriptor=people:cell=16"; an empty text gives the defaults. Throws Error{usage} if
+/// a name or a value is not allowed, or if a given value has no effect.
+HogParameters parse_hog(std::string_view text);
+
 /// Shape of the descriptors of a batch: frames x rows x columns x values. Without a norm, each row and column is a
 /// cell, and its values are the bins. With a norm, each is a block; blocks are one cell apart, and the values are the
 /// bins of the block's cells in raster order.

@@ -8,6 +8,7 @@
 #include "framewire/filters/geometry.hpp"
 #include "framewire/plan/device_picture.hpp"
 #include "framewire/plan/frame.hpp"
+#include "framewire/plan/work_picture.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -63,6 +64,14 @@ struct SourceInfo {
     std::optional<int> threshold{};      ///< bound of each byte's error, if the source is a difference stream
     bool has_native_frames = false;      ///< true if frames may have native frames
 };
+
+/// Returns the format of a source's frames: planes if its native frames have such, and otherwise images.
+inline FrameFormat format_of(const SourceInfo& source) {
+    const auto& facts = source.facts;
+    if (!source.has_native_frames || !facts.format || !facts.coding || source.shape.channels != 3)
+        return FrameFormat(source.shape);
+    return FrameFormat(YuvInfo{*facts.format, *facts.coding, facts.siting, 1, source.shape.height, source.shape.width});
+}
 
 /// Source of consecutive frames. Used by one thread at a time, except set_adjustment().
 class Source {

@@ -91,13 +91,6 @@ void check_limits(const FrameLimits& limits, const Chain& chain, const Shape& fr
                         cost.frame_seconds, most_frame_seconds));
 }
 
-FrameFormat format_of(const SourceInfo& source) {
-    const auto& facts = source.facts;
-    if (!source.has_native_frames || !facts.format || !facts.coding || source.shape.channels != 3)
-        return FrameFormat(source.shape);
-    return FrameFormat(YuvInfo{*facts.format, *facts.coding, facts.siting, 1, source.shape.height, source.shape.width});
-}
-
 void make_image(InputFrame& frame) {
     if (std::exchange(frame.has_image, true) || frame.own->fill_on_gpu(frame.captured)) return;
     frame.own->to_image(frame.captured.fill_on_host());

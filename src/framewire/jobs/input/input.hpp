@@ -117,9 +117,6 @@ struct Wanted {
 /// Makes the executor of a job.
 Executor make_executor(const JobOptions& job);
 
-/// Returns the format of a source's frames: planes if its native frames have such, and otherwise images.
-FrameFormat format_of(const SourceInfo& source);
-
 /// Writes the captured image from the frame's native frame, unless it is already there. A picture that was decoded on
 /// the GPU is only written there.
 void make_image(InputFrame& frame);
