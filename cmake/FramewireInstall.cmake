@@ -57,3 +57,9 @@ list(JOIN pc_extra " " pc_extra)
 file(RELATIVE_PATH pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/framewire.pc.in framewire.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/framewire.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The C interface, which needs nothing else of the above: the component `c`.
+install(TARGETS framewire_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT c OPTIONAL  # if it was built
+    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT c)
+configure_file(cmake/framewire-c.pc.in framewire-c.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/framewire-c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT c)

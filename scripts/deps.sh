@@ -49,6 +49,8 @@ tests=(
     gstreamer1.0-tools gstreamer1.0-libav python3-opencv
     # browser for the page
     chromium
+    # the ABI of the C interface
+    abigail-tools
     # tools for fuzzing, formatting and the reference of the headers
     clang clang-format libclang-rt-14-dev doxygen
 )

@@ -37,7 +37,7 @@ if [ $# -gt 1 ]; then
     inputs=("${@:2}")
 else
     mapfile -t inputs < <(public_headers)
-    inputs+=(docs/reference.dox) # the first page
+    inputs+=(src/framewire/framewire.h docs/reference.dox) # the C interface and the first page
 fi
 [ ${#inputs[@]} -gt 1 ] || [ $# -gt 1 ] || { echo "reference.sh: there are no public headers" >&2 && exit 1; }
 rm -rf "$out/html"

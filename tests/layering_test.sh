@@ -15,6 +15,7 @@ declare -A below=(
     [net]="core cuda codec net"
     [service]="core cuda colour filters codec detect hog plan media net service"
     [jobs]="core cuda colour filters codec detect hog plan media net service jobs"
+    [c]="core cuda colour filters codec detect hog plan media net c"
 )
 result=0
 check() { # NAME FINDINGS: reports one test the way GoogleTest does; it fails if there are findings
@@ -36,7 +37,8 @@ check AllLayersAreKnown "$(diff <(find src/framewire -mindepth 1 -maxdepth 1 -ty
 # Only sources of the cuda folder and check.hpp include cuda_runtime.h, and no other header includes check.hpp.
 check NoCudaRuntimeInHeaders "$(grep -rnE '#include (<cuda_runtime|"framewire/cuda/check.hpp")' src/framewire --include='*.hpp' | grep -v '^src/framewire/cuda/check.hpp')"
 # Stream::queue() lends a stream's handle for one call: a graph records on another stream.
-check OnlyTheCudaFolderUsesStreamHandles "$(grep -rnE 'cudaStream_t|CUstream_st' src/framewire | grep -v '^src/framewire/cuda/')"
+check OnlyTheCudaFolderUsesStreamHandles "$(grep -rnE 'cudaStream_t|CUstream_st' src/framewire --include='*.[ch]pp' --include='*.cu*' |
+    grep -v '^src/framewire/cuda/')"
 check KernelsAreLaunchedByLaunch "$(grep -rn '<<<' src bench --include='*.cu' --include='*.cuh')"
 check OnlyTheCudaFolderCopiesAndLaunches "$(grep -rnE 'cuda(Memcpy|Memset|Launch|EventRecord|GraphLaunch)' src/framewire | grep -v '^src/framewire/cuda/')"
 # Sessions use a Connection: only net/tcp and the listener that connects the two use sockets.

@@ -12,7 +12,7 @@ check() { # NAME FINDINGS: reports one test the way GoogleTest does; it fails if
         result=1
     fi
 }
-sources=('*.cpp' '*.hpp' '*.cu' '*.cuh' '*.js')
+sources=('*.cpp' '*.hpp' '*.cu' '*.cuh' '*.h' '*.c' '*.js')
 scripts=('*.sh' '*.py' '*.cmake' '*CMakeLists.txt')
 uses_of() { # PATTERN GLOB...: prints FILE:LINE:USE for each match in the project's files
     local pattern=$1
