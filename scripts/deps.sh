@@ -49,8 +49,8 @@ tests=(
     gstreamer1.0-tools gstreamer1.0-libav python3-opencv
     # browser for the page
     chromium
-    # the ABI of the C interface
-    abigail-tools
+    # the ABI of the C interface; the Python package, its wheel and its types
+    abigail-tools python3-cffi python3-numpy python3-setuptools python3-wheel mypy patchelf
     # tools for fuzzing, formatting and the reference of the headers
     clang clang-format libclang-rt-14-dev doxygen
 )

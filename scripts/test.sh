@@ -42,10 +42,10 @@ done
 if [ "$preset" = dev ]; then
     # These tests do not use GoogleTest: the benches, the recorded results, the format and the layering of the sources, retired
     # words, how tests are counted, the reference of the headers, what the demo installs and builds, the plots, the documents, what
-    # CUDA sources compile for, the installed package as another project uses it from C++ and C, and what runs in browsers.
+    # CUDA sources compile for, the installed package as another project uses it from C++, C and Python, and what runs in browsers.
     first+=(tests/benches_test.sh)
     next+=(tests/web_test.sh tests/golden_test.sh tests/consumers/consumer_test.sh tests/cuda_objects_test.sh
-        tests/consumers/c_test.sh)
+        tests/consumers/c_test.sh tests/python_test.py)
     last+=(tests/format_test.sh tests/layering_test.sh tests/words_test.sh tests/count_tests_test.sh tests/reference_test.sh
         tests/demo_test.sh tests/plots_test.py tests/docs_test.py)
 fi

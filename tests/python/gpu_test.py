@@ -1,0 +1,93 @@
+"""Arrays in the memory of a GPU: bytes equal those of the CPU, and nothing is copied."""
+import importlib
+import unittest
+
+import framewire
+import numpy as np
+from helpers import noise
+
+
+def library(name):
+    """Returns a library of arrays, and skips the test without it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise unittest.SkipTest(f"there is no {name}") from None
+
+
+@unittest.skipUnless(framewire.device_count(), "no GPU on this machine: or no driver")
+class Gpu(unittest.TestCase):
+    def upload(self, image):
+        """Returns a DeviceArray with the bytes of an array."""
+        copy = framewire.Chain("", device="cuda")
+        return copy(image, framewire.DeviceArray(image.shape))
+
+    def test_device_arrays_are_filtered_on_the_gpu(self):
+        for text in ("gaussian=5,mosaic=16", "median=9", "noise"):
+            with self.subTest(text):
+                on_gpu, on_cpu = framewire.Chain(text), framewire.Chain(text)
+                for seed in range(4):
+                    image = noise(121, 77, 3, seed=seed)
+                    there = self.upload(image)
+                    np.testing.assert_array_equal(there.numpy(), image)
+                    result = on_gpu(there)
+                    self.assertIsInstance(result, framewire.DeviceArray)
+                    np.testing.assert_array_equal(result.numpy(), on_cpu(image))
+
+    def test_host_arrays_go_there_and_back(self):
+        image = noise(50, 60, 3)
+        result = framewire.Chain("median=5", device="cuda:0")(image)
+        np.testing.assert_array_equal(result, framewire.Chain("median=5")(image))
+
+    def test_detectors_descriptors_and_encoders_read_device_arrays(self):
+        detectors, encoders = [framewire.Detector(rate=25) for _ in "ab"], [framewire.Encoder() for _ in "ab"]
+        source = framewire.Source("synth:size=160x120:objects=3:frames=10")
+        for frame in source:
+            there = self.upload(frame)
+            self.assertEqual(detectors[0](there), detectors[1](frame))
+            self.assertEqual(encoders[0](there), encoders[1](frame))
+        descriptors = framewire.Hog()(there)
+        np.testing.assert_allclose(descriptors.numpy(), framewire.Hog()(frame), rtol=0, atol=1)
+
+    def test_sources_read_into_device_memory(self):
+        text = "synth:size=98x66:objects=2:frames=4"
+        for there, here in zip(framewire.Source(text, device="cuda"), framewire.Source(text)):
+            np.testing.assert_array_equal(there.numpy(), here)
+
+    def check(self, make, back, pointer):
+        """Filters arrays of a library, from `make`, where they are. `back` returns them as NumPy's."""
+        chain, image = framewire.Chain("gaussian=5"), noise(121, 77, 3)
+        want = framewire.Chain("gaussian=5")(image)
+        there = make(image)
+        result = chain(there)
+        self.assertIs(type(result), type(there))
+        np.testing.assert_array_equal(back(result), want)
+        out = make(np.zeros_like(image))
+        address = pointer(out)
+        self.assertIs(chain(there, out), out)
+        self.assertEqual(pointer(out), address)
+        np.testing.assert_array_equal(back(out), want)
+
+    def test_cupy_arrays(self):
+        cupy = library("cupy")
+        self.check(cupy.asarray, cupy.asnumpy, lambda array: array.data.ptr)
+        with cupy.cuda.Stream(non_blocking=True):
+            self.check(cupy.asarray, cupy.asnumpy, lambda array: array.data.ptr)
+        lent = self.upload(noise(12, 20))
+        for taken in (cupy.asarray(lent), cupy.from_dlpack(lent)):
+            self.assertEqual(taken.data.ptr, lent.__cuda_array_interface__["data"][0])
+            np.testing.assert_array_equal(cupy.asnumpy(taken), noise(12, 20))
+
+    def test_torch_tensors(self):
+        torch = library("torch")
+        self.check(lambda image: torch.from_numpy(image).cuda(), lambda tensor: tensor.cpu().numpy(),
+                   lambda tensor: tensor.data_ptr())
+        with torch.cuda.stream(torch.cuda.Stream()):
+            self.check(lambda image: torch.from_numpy(image).cuda(), lambda tensor: tensor.cpu().numpy(),
+                       lambda tensor: tensor.data_ptr())
+        lent = self.upload(noise(12, 20))
+        taken = torch.from_dlpack(lent)
+        self.assertEqual(taken.data_ptr(), lent.__cuda_array_interface__["data"][0])
+        np.testing.assert_array_equal(taken.cpu().numpy(), noise(12, 20))
+        tensor = torch.from_numpy(noise(12, 20))
+        self.assertIs(type(framewire.Chain("median=3")(tensor)), torch.Tensor)
