@@ -1,7 +1,6 @@
 #pragma once
 
 #include "framewire/core/buffer.hpp"
-#include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/executor.hpp"
 #include "framewire/framewire.h"
 #include "framewire/media/media.hpp"
@@ -95,39 +94,6 @@ struct Picture {
 
     fw_image image;
     std::vector<std::uint8_t> memory;
-};
-
-/// Copy of a picture in device memory.
-struct DeviceCopy {
-    explicit DeviceCopy(const Picture& picture)
-        : image(picture.image), memory(picture.memory.size()), bytes(picture.memory.size()) {
-        cuda::upload(picture.memory.data(), memory.data(), bytes, stream);
-        stream.synchronize();
-        image.memory = FW_DEVICE;
-        for (auto& data : image.data)
-            if (data) data = memory.data() + (static_cast<std::uint8_t*>(data) - picture.memory.data());
-    }
-    std::vector<std::uint8_t> download() {
-        std::vector<std::uint8_t> copy(bytes);
-        cuda::download(memory.data(), copy.data(), bytes, stream);
-        stream.synchronize();
-        return copy;
-    }
-    // The stream as a caller of the C interface passes it.
-    void* handle() {
-        void* lent = nullptr;
-        // something must be queued, and work is queued before the library is called
-        stream.queue([&](auto* own) {
-            lent = own;
-            cuda::fill(scratch.data(), 0, scratch.bytes(), stream);
-        });
-        return lent;
-    }
-
-    fw_image image;
-    cuda::Stream stream;
-    cuda::DeviceBuffer memory, scratch{256};
-    std::size_t bytes;
 };
 
 /// Format of a description, for references.

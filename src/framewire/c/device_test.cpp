@@ -1,6 +1,9 @@
 // Tests with images in device memory, which run on a GPU only. References are the results of the CPU.
 
 #include "framewire/c/c_testing.hpp"
+#include "framewire/cuda/buffer.hpp"
+#include "framewire/cuda/foreign.hpp"
+#include "framewire/cuda/stream.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +17,31 @@
 
 namespace framewire::c {
 namespace {
+
+// Copy of a picture in device memory.
+struct DeviceCopy {
+    explicit DeviceCopy(const Picture& picture)
+        : image(picture.image), memory(picture.memory.size()), bytes(picture.memory.size()) {
+        cuda::upload(picture.memory.data(), memory.data(), bytes, stream);
+        stream.synchronize();
+        image.memory = FW_DEVICE;
+        for (auto& data : image.data)
+            if (data) data = memory.data() + (static_cast<std::uint8_t*>(data) - picture.memory.data());
+    }
+    std::vector<std::uint8_t> download() {
+        std::vector<std::uint8_t> copy(bytes);
+        cuda::download(memory.data(), copy.data(), bytes, stream);
+        stream.synchronize();
+        return copy;
+    }
+    // The stream as a caller of the C interface passes it.
+    void* handle() const { return cuda::foreign_handles(stream).stream; }
+
+    fw_image image;
+    cuda::Stream stream;
+    cuda::DeviceBuffer memory;
+    std::size_t bytes;
+};
 
 class CDeviceTest : public kit::BackendTest {};
 INSTANTIATE_TEST_SUITE_P(Backends, CDeviceTest, ::testing::Values(Backend::cuda), kit::backend_name);

@@ -1,6 +1,7 @@
 #include "framewire/codec/delta.hpp"
 #include "framewire/codec/encoder_ref.hpp"
 #include "framewire/core/error.hpp"
+#include "framewire/core/parameter_fields.hpp"
 #include "kit/filter_check.hpp"
 
 #include <fmt/format.h>
@@ -251,6 +252,14 @@ TEST_P(DeltaTest, AppliesThePerFrameThreshold) {
     EXPECT_EQ(counts[7], 0u);
     EXPECT_THROW(encode(encoder, executor, current, reference, 255), Error);
     EXPECT_THROW(encode(encoder, executor, current, reference, -1), Error);
+}
+
+TEST(Delta, ParametersAreParsedFromText) {
+    const auto text = [](const EncoderParameters& parameters) { return encoder_fields().text(parameters); };
+    EXPECT_EQ(text(parse_encoder("")), text({}));
+    EXPECT_EQ(text(parse_encoder("threshold=9:mode=bounded:effort=2")), text({Mode::bounded, 9, 2}));
+    for (const auto* wrong : {"threshold=255", "mode=best", "treshold=9", "threshold=1:threshold=1", "9"})
+        EXPECT_THROW(parse_encoder(wrong), Error) << wrong;
 }
 
 TEST(Delta, RejectsInvalidParameters) {

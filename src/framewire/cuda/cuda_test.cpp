@@ -3,6 +3,7 @@
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/device.hpp"
 #include "framewire/cuda/executor.hpp"
+#include "framewire/cuda/foreign.hpp"
 #include "kit/filter_check.hpp"
 
 #include <gtest/gtest.h>
@@ -267,6 +268,42 @@ TEST_P(CudaTest, EventsSynchronizeStreams) {
     second.synchronize();
     EXPECT_EQ(back, 3);
     EXPECT_GE(end.milliseconds_since(begin), 0.0f);
+}
+
+// Each side fills the buffer after the other one; without the order, the last fill could come first.
+TEST_P(CudaTest, ForeignStreamsAreKeptInOrder) {
+    const auto& own = kit::executor(Backend::cuda).stream();
+    const cuda::Stream foreign;
+    void* const handle = cuda::foreign_handles(foreign).stream;
+    cuda::DeviceBuffer buffer(std::size_t{1} << 26);
+    cuda::ForeignOrder order;
+    for (int round = 1; round < 20; ++round) {
+        cuda::fill(buffer.data(), 2 * round, buffer.bytes(), foreign);
+        order.enter(handle, own);
+        cuda::fill(buffer.data() + buffer.bytes() / 2, 2 * round + 1, buffer.bytes() / 2, own);
+        order.leave(own, handle);
+        std::uint8_t first = 0, last = 0;
+        cuda::download(buffer.data(), &first, 1, foreign);
+        cuda::download(buffer.data() + buffer.bytes() - 1, &last, 1, foreign);
+        foreign.synchronize();
+        EXPECT_EQ(first, 2 * round);
+        EXPECT_EQ(last, 2 * round + 1);
+    }
+    order.enter(nullptr, own);  // the default stream
+    order.leave(own, nullptr);
+    own.synchronize();
+}
+
+TEST_P(CudaTest, KnowsTheMemoryOfAGpu) {
+    const auto& executor = kit::executor(Backend::cuda);
+    const cuda::DeviceBuffer buffer(64);
+    EXPECT_TRUE(cuda::is_device_memory(buffer.data(), *executor.gpu()));
+    EXPECT_TRUE(cuda::is_device_memory(buffer.data() + 63, *executor.gpu()));
+    EXPECT_FALSE(cuda::is_device_memory(buffer.data(), *executor.gpu() + 1));
+    const HostImage pageable({1, 4, 4, 1}), pinned({1, 4, 4, 1}, executor.frame_memory());
+    EXPECT_FALSE(cuda::is_device_memory(pageable.view().data(), 0));
+    EXPECT_FALSE(cuda::is_device_memory(pinned.view().data(), 0));
+    EXPECT_FALSE(cuda::is_device_memory(nullptr, 0));
 }
 
 TEST_P(CudaTest, FailedAllocationIsReportedOnce) {

@@ -96,6 +96,17 @@ TEST_P(DetectorTest, MatchesTheSeparateSteps) {
                 const auto want = detector_reference(parameters, frames.view(), frames.view().frames(0, 1));
                 ASSERT_EQ(detected(detector, frames.view(), executor), want)
                     << to_string(shape) << ", case " << &parameters - cases.data();
+                HostImage mask(shape.with_channels(1)), unpacked(shape.with_channels(1));
+                detector.fetch_mask(mask.view());
+                if (GetParam() == Backend::cpu) {
+                    unpack_mask(detector.mask<MemorySpace::host>(), unpacked.view());
+                } else {
+                    MotionDetector same(parameters, shape, kit::executor(Backend::cpu));
+                    same.run(frames.view());
+                    unpack_mask(same.mask<MemorySpace::host>(), unpacked.view());
+                }
+                ASSERT_EQ(kit::first_difference(std::as_const(mask).view(), std::as_const(unpacked).view()),
+                          std::nullopt);
                 if (shape.frames == 6 && &parameters == cases.data()) {
                     ASSERT_FALSE(want[3].empty());
                 }
@@ -391,6 +402,18 @@ TEST(DetectorParameters, DefaultsDependOnMethodAndBackground) {
     EXPECT_EQ(cleaning_of(mean), MaskCleaning(MedianWindow{5}));
     EXPECT_EQ(cleaning_of(parameters_of({{"morph", "median"}})), MaskCleaning(MedianWindow{9}));
     EXPECT_EQ(cleaning_of(parameters_of({{"morph", "open"}})), MaskCleaning(MorphologyOperation::open));
+}
+
+TEST(DetectorParameters, AreParsedFromText) {
+    EXPECT_EQ(parse_detector("").background, BackgroundModel(AdaptiveParameters{}));
+    const auto parsed = parse_detector(" method=report : min-area=40:connectivity=4:morph='median:5'");
+    EXPECT_EQ(parsed.background, BackgroundModel(FirstFrame{}));
+    EXPECT_EQ(parsed.min_area, 40);
+    EXPECT_EQ(parsed.connectivity, 4);
+    EXPECT_EQ(cleaning_of(parsed), MaskCleaning(MedianWindow{5}));
+    for (const auto* wrong :
+         {"min-aera=4", "min-area=x", "connectivity=6", "min-area=4:min-area=5", "blur=5", ":", "40"})
+        EXPECT_THROW(parse_detector(wrong), Error) << wrong;
 }
 
 TEST(DetectorParameters, KeepObjectsThatStopForSecondsAtAnyRate) {

@@ -452,6 +452,20 @@ TEST(Hog, ComputesDescriptorShapes) {
     EXPECT_EQ(hog_shape({.norm = HogNorm::l2hys, .block = 3}, {1, 128, 64, 1}), (HogShape{1, 14, 6, 81}));
 }
 
+TEST(Hog, ParametersAreParsedFromText) {
+    const auto text = [](const HogParameters& parameters) { return hog_fields().text(parameters); };
+    EXPECT_EQ(text(parse_hog("")), text({}));
+    EXPECT_EQ(text(parse_hog("cell=16:norm=l2:block=3")), text({.cell = 16, .norm = HogNorm::l2, .block = 3}));
+    auto people = hog_preset(HogPreset::people);
+    EXPECT_EQ(text(parse_hog("descriptor=people")), text(people));
+    people.norm = HogNorm::none;
+    people.cell = 16;
+    EXPECT_EQ(text(parse_hog("norm=none:cell=16:descriptor=people")), text(people));
+    EXPECT_EQ(text(parse_hog("descriptor=report:norm=l2hys")), text({.norm = HogNorm::l2hys}));
+    for (const auto* wrong : {"cells=8", "cell=3", "descriptor=cat", "votes=cells", "block=2", "cell=8:cell=8", "8"})
+        EXPECT_THROW(parse_hog(wrong), Error) << wrong;
+}
+
 TEST(Hog, RejectsInvalidArguments) {
     auto& executor = kit::executor(Backend::cpu);
     const Shape shape{1, 64, 64, 3};
