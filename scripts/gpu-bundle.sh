@@ -17,13 +17,18 @@ ninja -C "$build" all framewire-bench
 rm -rf "$bundle"
 mkdir -p "$bundle"/{bin,tests,lib,glibc}
 cp "$build"/framewire "$build"/bench/framewire-bench "$bundle/bin/"
-for test in core cuda colour filters codec detect hog plan media net service jobs e2e; do
+for test in core cuda colour filters codec detect hog plan media net service jobs c e2e; do
     [ ! -x "$build/tests/${test}_tests" ] || cp "$build/tests/${test}_tests" "$bundle/tests/"
 done
 strip --strip-debug "$bundle"/bin/* "$bundle"/tests/*
 cp -r tests/golden tests/golden_test.sh src/framewire/media/ffmpeg/clips "$bundle/"
 cp scripts/count-tests.sh scripts/run-sanitizer.sh scripts/experiments/hog-experiment.sh bench/profile.sh "$bundle/"
 cp "$(fc-match --format='%{file}' 'DejaVu Sans:style=Book')" "$bundle/test-font.ttf"
+
+# The Python package with its libraries, and its tests.
+scripts/python-wheel.sh --bundle "$build" >/dev/null
+python3 -m zipfile -e "$build"/python/framewire-*.whl "$bundle/python-site"
+cp -r tests/python tests/python_test.py "$bundle/"
 
 if [ "$ffmpeg" = ON ]; then
     [ -d "$build/ffmpeg/lib" ] || scripts/ffmpeg-lean.sh "$build/ffmpeg"
@@ -65,6 +70,15 @@ export FRAMEWIRE_REQUIRE_GPU=1 TEST_UNDER=$PWD/under.sh FRAMEWIRE_TEST_FONT=$PWD
 export FRAMEWIRE_PROGRAM=$PWD/bin/framewire FRAMEWIRE_BACKEND="cpu cuda"
 exec ./count-tests.sh "${FRAMEWIRE_LOGS:-logs}" ./tests/* ./golden_test.sh
 TESTS
+
+cat >"$bundle/run-python.sh" <<'PYTHON'
+#!/usr/bin/env bash
+# Runs the tests of the Python package that need a GPU, or those whose name contains the argument. Needs a glibc that is no older
+# than that of the build, and python3 with NumPy and cffi; CuPy and PyTorch are tested if they are installed.
+cd "$(dirname "$0")" || exit 1
+export FRAMEWIRE_SITE=$PWD/python-site FRAMEWIRE_PROGRAM=$PWD/bin/framewire
+exec python3 ./python_test.py . "${1:-Gpu}"
+PYTHON
 
 cat >"$bundle/run-benches.sh" <<'BENCHES'
 #!/usr/bin/env bash

@@ -3,6 +3,8 @@
 Reports the way GoogleTest does.
 
     tests/python_test.py [BUILD [PATTERN]]    default: build/dev, and all tests
+
+FRAMEWIRE_SITE names a folder with the package, which is then tested instead.
 """
 import glob
 import os
@@ -13,9 +15,8 @@ import time
 import unittest
 import zipfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BUILD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.path.join(ROOT, "build/dev")
-os.chdir(ROOT)
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(FOLDER, "../build/dev"))
 
 
 class Result(unittest.TestResult):
@@ -61,21 +62,27 @@ class Result(unittest.TestResult):
             self.report("FAILED ", test)
 
 
+def make_package(folder):
+    """Makes the wheel, and returns the folder in which it is unpacked."""
+    os.chdir(os.path.dirname(FOLDER))
+    wheel = subprocess.run(["scripts/python-wheel.sh", BUILD, folder], check=True, capture_output=True,
+                           text=True).stdout.split()[-1]
+    os.environ["FRAMEWIRE_WHEEL"] = wheel
+    with zipfile.ZipFile(wheel) as file:
+        file.extractall(os.path.join(folder, "site"))
+    return os.path.join(folder, "site")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        wheel = subprocess.run(["scripts/python-wheel.sh", BUILD, folder], check=True, capture_output=True,
-                               text=True).stdout.split()[-1]
-        with zipfile.ZipFile(wheel) as file:
-            file.extractall(os.path.join(folder, "site"))
-        sys.path.insert(0, os.path.join(folder, "site"))
-        sys.path.insert(0, os.path.join(ROOT, "tests/python"))
-        os.environ.update(FRAMEWIRE_PROGRAM=os.path.join(BUILD, "framewire"), FRAMEWIRE_WHEEL=wheel,
-                          FRAMEWIRE_SITE=os.path.join(folder, "site"))
+        site = os.environ.get("FRAMEWIRE_SITE") or make_package(folder)
+        os.environ["FRAMEWIRE_SITE"] = site
+        os.environ.setdefault("FRAMEWIRE_PROGRAM", os.path.join(BUILD, "framewire"))
+        sys.path[:0] = [os.path.join(FOLDER, "python"), site]
         loader = unittest.TestLoader()
         loader.testNamePatterns = [f"*{sys.argv[2]}*"] if len(sys.argv) > 2 else None
-        tests = loader.discover("tests/python", "*_test.py")
         result = Result()
-        tests.run(result)
+        loader.discover(os.path.join(FOLDER, "python"), "*_test.py").run(result)
     return 0 if result.wasSuccessful() and result.testsRun else 1
 
 

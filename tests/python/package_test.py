@@ -9,8 +9,7 @@ import zipfile
 
 import framewire
 
-ROOT = os.getcwd()
-WHEEL, SITE = os.environ["FRAMEWIRE_WHEEL"], os.environ["FRAMEWIRE_SITE"]
+WHEEL, SITE = os.environ.get("FRAMEWIRE_WHEEL", ""), os.environ["FRAMEWIRE_SITE"]
 
 
 class Package(unittest.TestCase):
