@@ -1,5 +1,6 @@
 """Arrays in the memory of a GPU: bytes equal those of the CPU, and nothing is copied."""
 import importlib
+import time
 import unittest
 
 import framewire
@@ -53,6 +54,22 @@ class Gpu(unittest.TestCase):
         text = "synth:size=98x66:objects=2:frames=4"
         for there, here in zip(framewire.Source(text, device="cuda"), framewire.Source(text)):
             np.testing.assert_array_equal(there.numpy(), here)
+
+    def test_calls_only_queue_their_work(self):
+        for shape in ((8, 8, 3), (1080, 1920, 3)):
+            there = self.upload(noise(*shape))
+            out, chain, calls = framewire.DeviceArray(shape), framewire.Chain("gaussian=5"), 500
+            for _ in range(5):
+                chain(there, out)
+            out.numpy()
+            began = time.perf_counter()
+            for _ in range(calls):
+                chain(there, out)
+            queued = time.perf_counter()
+            out.numpy()
+            done = time.perf_counter()
+            print(f"{shape}: a call takes {1e6 * (queued - began) / calls:.1f} us, a frame {1e6 * (done - began) / calls:.1f} us")
+            self.assertLess((queued - began) / calls, 100e-6)
 
     def check(self, make, back, pointer):
         """Filters arrays of a library, from `make`, where they are. `back` returns them as NumPy's."""

@@ -83,12 +83,12 @@ void put(T& to, T value, const char* what) {
 /// Returns `text`, or an empty text for null.
 inline std::string text_or_empty(const char* text) { return text ? text : ""; }
 
-/// Throws Error{usage} unless `value` is from `least` to `most`.
+/// Throws Error{usage} unless `value` is from `least` to `most`. `what` and `member` name it: "image" and "->width".
 template <class Number>
-void check_range(Number value, Number least, Number most, const char* what) {
+void check_range(Number value, Number least, Number most, const char* what, const char* member = "") {
     if (!(value >= least && value <= most))
-        refuse(std::string(what) + " is " + std::to_string(value) + "; allowed: " + std::to_string(least) + " to " +
-               std::to_string(most));
+        refuse(std::string(what) + member + " is " + std::to_string(value) + "; allowed: " + std::to_string(least) +
+               " to " + std::to_string(most));
 }
 
 }  // namespace framewire::c

@@ -39,6 +39,26 @@ TEST(CBoundary, ErrorsBelongToTheirThread) {
     EXPECT_EQ(fw_last_error(), here);
 }
 
+TEST(CBoundary, DifferentHandlesAreIndependent) {
+    const auto cpu = settings(Backend::cpu);
+    Picture in(description(FW_BGR, 90, 70));
+    in.fill_with_noise(3);
+    const auto work = [&](const std::string& text) {
+        const auto want = reference_result(text, in, 1);
+        const auto chain =
+            made<fw_chain>([&](auto** made) { return fw_chain_create(made, text.c_str(), &in.image, &cpu); });
+        Picture out(in.image);
+        for (int run = 0; run < 20; ++run) {
+            EXPECT_EQ(fw_chain_run(chain.get(), &in.image, &out.image, nullptr), FW_OK);
+            EXPECT_EQ(out.memory, want);
+            EXPECT_REFUSED(fw_chain_run(chain.get(), &in.image, nullptr, nullptr), "out is NULL");
+        }
+    };
+    std::vector<std::thread> threads;
+    for (const auto* text : {"gaussian=5", "median=3", "mosaic=8", "flip=vertical"}) threads.emplace_back(work, text);
+    for (auto& thread : threads) thread.join();
+}
+
 TEST(CBoundary, LogLinesGoToTheSink) {
     std::vector<std::string> lines;
     const auto sink = [](void* user, fw_log_level level, const char* text) {

@@ -1,6 +1,7 @@
 // Tests of fw_chain, whose reference is FramePlan.
 
 #include "framewire/c/c_testing.hpp"
+#include "kit/allocations.hpp"
 
 #include <gtest/gtest.h>
 
@@ -107,6 +108,31 @@ TEST_P(CChainTest, ChainsSayHowTheyRun) {
     EXPECT_REFUSED(fw_chain_explain(chain.get(), nullptr), "text is NULL");
     EXPECT_REFUSED(fw_chain_explain(nullptr, &text), "chain is NULL");
     EXPECT_EQ(text, nullptr);
+}
+
+TEST_P(CChainTest, RunsAllocateNothing) {
+    for (const auto format : {FW_BGR, FW_I420})
+        for (const auto* text : {"gaussian=5,mosaic=16", "median=5,flip=horizontal,noise"}) {
+            const auto described = description(format, 160, 120);
+            const auto begin = kit::allocations();
+            const auto chain =
+                made<fw_chain>([&](auto** made) { return fw_chain_create(made, text, &described, &settings_); });
+            EXPECT_GT(kit::allocations(), begin) << "what the library allocates is not counted";
+            fw_image result{};
+            result.size = sizeof result;
+            FW_OK_OR_FAIL(fw_chain_output(chain.get(), &result));
+            Picture in(described), out(result);
+            const auto run = [&] {
+                for (int number = 0; number < 3; ++number) {
+                    fw_chain_set_time(chain.get(), number, number);
+                    fw_chain_run(chain.get(), &in.image, &out.image, nullptr);
+                }
+            };
+            run();
+            const auto before = kit::allocations();
+            run();
+            EXPECT_EQ(kit::allocations(), before) << format << " " << text;
+        }
 }
 
 // The filter `text` draws the values.

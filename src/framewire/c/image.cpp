@@ -56,19 +56,18 @@ std::int64_t row_bytes_of(const FrameFormat& format, int plane) {
 }  // namespace
 
 FrameFormat format_from(const fw_image& image, const char* what) {
-    const auto name = [what](const char* member) { return fmt::format("{}->{}", what, member); };
-    check_range(image.width, 1, max_side_px, name("width").c_str());
-    check_range(image.height, 1, max_side_px, name("height").c_str());
+    check_range(image.width, 1, max_side_px, what, "->width");
+    check_range(image.height, 1, max_side_px, what, "->height");
     if (image.format == FW_GRAY || image.format == FW_BGR)
         return FrameFormat(Shape{1, image.height, image.width, image.format == FW_GRAY ? 1 : 3});
     const auto known = std::ranges::find(known_formats, image.format, [](const auto& row) { return int{row.format}; });
     if (known == known_formats.end())
-        refuse(fmt::format("{} is {}; allowed: the values of fw_format, {} to {}", name("format"), image.format,
+        refuse(fmt::format("{}->format is {}; allowed: the values of fw_format, {} to {}", what, image.format,
                            int{FW_GRAY}, int{FW_P010}));
-    check_range<std::int32_t>(image.matrix, FW_BT601, FW_BT2020, name("matrix").c_str());
-    check_range<std::int32_t>(image.full_range, 0, 1, name("full_range").c_str());
-    check_range<std::int32_t>(image.siting, 0, FW_SITING_TOP | FW_SITING_MIRRORED_X | FW_SITING_MIRRORED_Y,
-                              name("siting").c_str());
+    check_range<std::int32_t>(image.matrix, FW_BT601, FW_BT2020, what, "->matrix");
+    check_range<std::int32_t>(image.full_range, 0, 1, what, "->full_range");
+    check_range<std::int32_t>(image.siting, 0, FW_SITING_TOP | FW_SITING_MIRRORED_X | FW_SITING_MIRRORED_Y, what,
+                              "->siting");
     return FrameFormat(YuvInfo{known->planes,
                                {static_cast<YuvMatrix>(image.matrix), image.full_range == 1},
                                siting_from(image.siting),
@@ -112,7 +111,7 @@ CallerImage::CallerImage(const fw_image* image, const FrameFormat& wanted, const
     : image_(take(at(image, what), what)), format_(format_from(image_, what)), what_(what) {
     if (format_ != wanted)
         refuse(fmt::format("{} is {}, but must be {}", what, description(format_), description(wanted)));
-    check_range<std::int32_t>(image_.memory, FW_HOST, FW_DEVICE, fmt::format("{}->memory", what).c_str());
+    check_range<std::int32_t>(image_.memory, FW_HOST, FW_DEVICE, what, "->memory");
     const bool has_words = format_.planes() && format_.planes()->sample_bytes() == 2;
     for (int plane = 0; plane < planes_of(format_); ++plane) {
         if (!image_.data[plane]) refuse(fmt::format("{}->data[{}] is NULL", what, plane));
