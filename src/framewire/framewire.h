@@ -29,9 +29,10 @@
 /// and those that it writes must not overlap.
 ///
 /// **Streams.** `stream` is a `cudaStream_t` on which the caller's work with device images is queued; NULL is CUDA's
-/// default stream. Work of this library starts after everything that was queued there before, and everything queued
-/// there later starts after it. If all images of a call are in device memory, the call returns before the work is done.
-/// If one of them is in host memory, it returns when the work is done. Without device images, `stream` is ignored.
+/// legacy default stream. Work of this library starts after everything that was queued there before, and everything
+/// queued there later starts after it. If all images of a call are in device memory, the call returns before the work
+/// is done. If one of them is in host memory, it returns when the work is done. Without device images, `stream` is
+/// ignored. Every function leaves the thread's current GPU as it was.
 #ifndef FRAMEWIRE_H
 #define FRAMEWIRE_H
 

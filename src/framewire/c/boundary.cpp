@@ -5,8 +5,10 @@
 
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace framewire::c {
 namespace {
@@ -16,6 +18,7 @@ struct CallerThread {
     std::string text;                 // of the last error
     const char* without_memory = "";  // shown instead if the text could not be kept
     const char* function = "";
+    std::optional<int> gpu;  // current one before the call, once the call uses a GPU
 };
 
 CallerThread& this_thread() {
@@ -36,7 +39,24 @@ fw_status keep(fw_status status, const char* text) noexcept {
 
 }  // namespace
 
-void enter(const char* function) noexcept { this_thread().function = function; }
+Call::Call(const char* function) noexcept { this_thread().function = function; }
+
+Call::~Call() {
+    try {
+        if (const auto gpu = std::exchange(this_thread().gpu, std::nullopt)) cuda::use_device(*gpu);
+    } catch (const Error&) {
+        // the caller's next CUDA call reports it
+    }
+}
+
+void keep_current_gpu() noexcept {
+    try {
+        auto& gpu = this_thread().gpu;
+        if (!gpu) gpu = cuda::current_device();
+    } catch (const Error&) {
+        // there is no GPU
+    }
+}
 
 void refuse(const std::string& problem) {
     fail(ErrorCode::usage, "{}(): {}", std::string_view(this_thread().function), problem);

@@ -18,13 +18,24 @@ fw_status keep_error() noexcept;
 /// Throws Error{usage} with `problem`, after the name of the function that the caller called.
 [[noreturn]] void refuse(const std::string& problem);
 
-/// Remembers the function of the interface that this thread is in, for refuse().
-void enter(const char* function) noexcept;
+/// One call of a function of the interface. Remembers its name for refuse(), and gives the caller's thread its current
+/// GPU back at the end.
+class Call {
+public:
+    explicit Call(const char* function) noexcept;
+    ~Call();
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+};
+
+/// Remembers the current GPU of the caller's thread until the end of the call. To be called before a GPU is used, which
+/// becomes the current one.
+void keep_current_gpu() noexcept;
 
 /// Body of every function that can fail: calls `body`, which may return a status, and turns exceptions into a status.
 template <class Body>
 fw_status guard(const char* function, Body&& body) noexcept {
-    enter(function);
+    const Call call(function);
     try {
         if constexpr (std::is_same_v<decltype(body()), fw_status>) return body();
         body();
@@ -48,6 +59,14 @@ fw_status create(const char* function, Handle** handle, const char* what, Make&&
         at(handle, what) = nullptr;
         *handle = make().release();
     });
+}
+
+/// Body of every function that destroys a handle.
+template <class Handle>
+void destroy(const char* function, Handle* handle) noexcept {
+    const Call call(function);
+    if (handle && handle->uses_gpu()) keep_current_gpu();
+    delete handle;
 }
 
 /// Returns a copy of a struct that the caller passed, in which members that its version lacks are 0. `first_bytes` is

@@ -42,6 +42,8 @@ struct fw_chain {
         }
     }
 
+    bool uses_gpu() const { return worker.uses_gpu(); }
+
     void reset() { plan = std::make_unique<FramePlan>(chain, format, worker.executor()); }
 
     void run(const fw_image* in, const fw_image* out, void* stream) {
@@ -76,7 +78,7 @@ fw_status fw_chain_create(fw_chain** chain, const char* text, const fw_image* im
     return c::create(__func__, chain, "chain", [&] { return std::make_unique<fw_chain>(text, image, settings); });
 }
 
-void fw_chain_destroy(fw_chain* chain) { delete chain; }
+void fw_chain_destroy(fw_chain* chain) { c::destroy(__func__, chain); }
 
 fw_status fw_chain_output(const fw_chain* chain, fw_image* image) {
     return c::guard(__func__, [&] { c::put_format(c::at(chain, "chain").plan->result(), c::at(image, "image")); });

@@ -20,6 +20,8 @@ struct fw_encoder {
           encoder(codec::parse_encoder(c::text_or_empty(text)), format.shape(), worker.executor()),
           frame(format.shape(), worker.executor()) {}
 
+    bool uses_gpu() const { return worker.uses_gpu(); }
+
     // The frame is free, because encode() has waited for everything that read it.
     std::span<const std::uint8_t> encode(const fw_image* image, bool keyframe, void* stream) {
         const c::CallerImage from(image, format, "image");
@@ -49,7 +51,7 @@ fw_status fw_encoder_create(fw_encoder** encoder, const char* text, const fw_ima
     return c::create(__func__, encoder, "encoder", [&] { return std::make_unique<fw_encoder>(text, image, settings); });
 }
 
-void fw_encoder_destroy(fw_encoder* encoder) { delete encoder; }
+void fw_encoder_destroy(fw_encoder* encoder) { c::destroy(__func__, encoder); }
 
 fw_status fw_encoder_encode(fw_encoder* encoder, const fw_image* image, int keyframe, void* stream,
                             const uint8_t** bytes, size_t* count) {

@@ -37,6 +37,8 @@ struct fw_detector {
           worker(settings),
           detector(detector_parameters_from(text, rate), format.shape(), worker.executor()) {}
 
+    bool uses_gpu() const { return worker.uses_gpu(); }
+
     void process(const fw_image* image, void* stream) {
         const c::CallerImage from(image, format, "image");
         from.require_reach(worker.executor());
@@ -64,7 +66,7 @@ fw_status fw_detector_create(fw_detector** detector, const char* text, const fw_
                      [&] { return std::make_unique<fw_detector>(text, image, rate, settings); });
 }
 
-void fw_detector_destroy(fw_detector* detector) { delete detector; }
+void fw_detector_destroy(fw_detector* detector) { c::destroy(__func__, detector); }
 
 fw_status fw_detector_process(fw_detector* detector, const fw_image* image, void* stream, const fw_box** boxes,
                               size_t* count) {
@@ -83,12 +85,17 @@ fw_status fw_detector_mask(fw_detector* detector, const fw_image* mask) {
         const c::CallerImage to(mask, FrameFormat(asked.format.shape().with_channels(1)), "mask");
         to.require_host();
         if (!asked.has_run) c::refuse("there is no mask before the first image");
+        if (asked.uses_gpu()) c::keep_current_gpu();
         asked.detector.fetch_mask(to.view<std::uint8_t, MemorySpace::host>().image);
     });
 }
 
 fw_status fw_detector_reset(fw_detector* detector) {
-    return c::guard(__func__, [&] { c::at(detector, "detector").detector.reset(); });
+    return c::guard(__func__, [&] {
+        auto& reset = c::at(detector, "detector");
+        if (reset.uses_gpu()) c::keep_current_gpu();
+        reset.detector.reset();
+    });
 }
 
 struct fw_tracker {
@@ -149,6 +156,8 @@ struct fw_hog {
         }
     }
 
+    bool uses_gpu() const { return worker.uses_gpu(); }
+
     void compute(const fw_image* image, float* descriptors, size_t count, void* stream) {
         const c::CallerImage from(image, format, "image");
         from.require_reach(worker.executor());
@@ -188,7 +197,7 @@ fw_status fw_hog_create(fw_hog** hog, const char* text, const fw_image* image, c
     return c::create(__func__, hog, "hog", [&] { return std::make_unique<fw_hog>(text, image, settings); });
 }
 
-void fw_hog_destroy(fw_hog* hog) { delete hog; }
+void fw_hog_destroy(fw_hog* hog) { c::destroy(__func__, hog); }
 
 fw_status fw_hog_shape(const fw_hog* hog, int32_t* rows, int32_t* columns, int32_t* values) {
     return c::guard(__func__, [&] {

@@ -40,6 +40,7 @@ fw_status fw_image_copy(const fw_image* from, const fw_image* to, void* stream) 
             return c::copy_on_host(source.view<const Bytes, MemorySpace::host>(),
                                    result.view<Bytes, MemorySpace::host>());
         const int device = source.on_device() ? source.device() : result.device();
+        c::keep_current_gpu();
         cuda::use_device(device);
         source.require_on(device);
         result.require_on(device);
@@ -54,6 +55,7 @@ fw_status fw_image_copy(const fw_image* from, const fw_image* to, void* stream) 
 
 struct fw_buffer {
     explicit fw_buffer(std::size_t bytes) : memory(bytes) {}
+    static bool uses_gpu() { return true; }
 
     cuda::DeviceBuffer memory;
 };
@@ -61,17 +63,19 @@ struct fw_buffer {
 fw_status fw_buffer_create(fw_buffer** buffer, size_t bytes, int32_t device) {
     return c::create(__func__, buffer, "buffer", [&] {
         c::check_range<size_t>(bytes, 1, std::size_t{1} << 40, "bytes");
+        c::keep_current_gpu();
         cuda::use_device(device);
         return std::make_unique<fw_buffer>(bytes);
     });
 }
 
-void fw_buffer_destroy(fw_buffer* buffer) { delete buffer; }
+void fw_buffer_destroy(fw_buffer* buffer) { c::destroy(__func__, buffer); }
 
 void* fw_buffer_data(const fw_buffer* buffer) { return buffer ? buffer->memory.data() : nullptr; }
 
 fw_status fw_stream_order(int32_t device, void* before, void* after) {
     return c::guard(__func__, [&] {
+        c::keep_current_gpu();
         cuda::use_device(device);
         const cuda::Stream own;
         cuda::ForeignOrder order;

@@ -1,5 +1,6 @@
 // Tests with images in device memory, which run on a GPU only. References are the results of the CPU.
 
+#include "framewire/cuda/device.hpp"
 #include "framewire/c/c_testing.hpp"
 #include "framewire/cuda/buffer.hpp"
 #include "framewire/cuda/foreign.hpp"
@@ -128,6 +129,45 @@ TEST_P(CDeviceTest, DetectorsHogAndEncodersReadDeviceImages) {
             fw_encoder_encode(same_encoder.get(), &scene.picture().image, 0, nullptr, &same_bytes, &same_count));
         EXPECT_EQ(std::vector(bytes, bytes + count), std::vector(same_bytes, same_bytes + same_count));
     }
+}
+
+// With several GPUs, handles work on any of them, and the caller's current one stays.
+TEST_P(CDeviceTest, TheCallersCurrentGpuStays) {
+    for (const auto& current : cuda::devices())
+        for (const auto& gpu : cuda::devices()) {
+            const auto kept = [&](fw_status status) {
+                return status == FW_OK && cuda::current_device() == current.index;
+            };
+            auto cuda = settings(Backend::cuda);
+            cuda.device = gpu.index;
+            cuda::use_device(current.index);
+            Picture in(description(FW_BGR, 65, 33)), out(description(FW_BGR, 65, 33)),
+                mask(description(FW_GRAY, 65, 33));
+            in.fill_with_noise(2);
+            fw_buffer* buffer = nullptr;
+            fw_chain* chain = nullptr;
+            fw_detector* detector = nullptr;
+            const fw_box* boxes = nullptr;
+            std::size_t count = 0;
+            auto there = in.image;
+            EXPECT_TRUE(kept(fw_buffer_create(&buffer, in.memory.size(), gpu.index)));
+            there.memory = FW_DEVICE;
+            there.device = gpu.index;
+            EXPECT_TRUE(kept(fw_image_layout(&there, fw_buffer_data(buffer), nullptr)));
+            EXPECT_TRUE(kept(fw_image_copy(&in.image, &there, nullptr)));
+            EXPECT_TRUE(kept(fw_chain_create(&chain, "median=5", &in.image, &cuda)));
+            EXPECT_TRUE(kept(fw_chain_run(chain, &there, &out.image, nullptr)));
+            EXPECT_EQ(out.memory, reference_result("median=5", in, 1));
+            EXPECT_TRUE(kept(fw_detector_create(&detector, "", &in.image, 0, &cuda)));
+            EXPECT_TRUE(kept(fw_detector_process(detector, &there, nullptr, &boxes, &count)));
+            EXPECT_TRUE(kept(fw_detector_mask(detector, &mask.image)));
+            EXPECT_TRUE(kept(fw_detector_reset(detector)));
+            fw_detector_destroy(detector);
+            fw_chain_destroy(chain);
+            fw_buffer_destroy(buffer);
+            EXPECT_TRUE(kept(FW_OK));
+        }
+    cuda::use_device(0);
 }
 
 // Buffers and copies need no other CUDA library.

@@ -196,16 +196,18 @@ void copy_on_host(const PictureView<const std::uint8_t, MemorySpace::host>& from
 
 namespace {
 
-BackendChoice backend_of(const fw_settings& settings) {
+// Returns the backend, before the executor makes its GPU the current one.
+BackendChoice checked(const fw_settings& settings) {
     check_range<std::int32_t>(settings.backend, FW_BACKEND_AUTO, FW_BACKEND_CUDA, "settings->backend");
     check_range(settings.threads, 0, 1024, "settings->threads");
     check_range(settings.device, 0, 1023, "settings->device");
+    if (settings.backend != FW_BACKEND_CPU) keep_current_gpu();
     return static_cast<BackendChoice>(settings.backend);
 }
 
 }  // namespace
 
-Worker::Worker(const fw_settings& settings) : executor_(backend_of(settings), settings.threads, settings.device) {
+Worker::Worker(const fw_settings& settings) : executor_(checked(settings), settings.threads, settings.device) {
     if (executor_.backend() == Backend::cuda) {
         executor_.use_gpu();
         order_.emplace();

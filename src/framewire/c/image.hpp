@@ -88,8 +88,13 @@ public:
     explicit Worker(const fw_settings& settings);
     Worker(const Worker&) = delete;
 
-    Executor& executor() { return executor_; }
-    const Executor& executor() const { return executor_; }
+    /// Returns the executor, whose GPU may become the current one of the thread during this call.
+    Executor& executor() {
+        if (uses_gpu()) keep_current_gpu();
+        return executor_;
+    }
+    /// Returns true if the work is done on a GPU.
+    bool uses_gpu() const { return order_.has_value(); }
 
     /// Calls `queue`, which queues work on the executor's stream, between what the caller has queued on `stream` and
     /// what the caller queues there later. If an image is in host memory, waits until the work is done.

@@ -97,6 +97,8 @@ struct fw_source {
             image = HostImage(info.shape);
     }
 
+    bool uses_gpu() const { return worker && worker->uses_gpu(); }
+
     bool read(const fw_image* to, FrameTime& time, void* stream) {
         const c::CallerImage out(to, format, "image");
         if (out.on_device() != worker.has_value())
@@ -185,7 +187,7 @@ fw_status fw_source_open(fw_source** source, const char* text, const fw_source_o
     });
 }
 
-void fw_source_close(fw_source* source) { delete source; }
+void fw_source_close(fw_source* source) { c::destroy(__func__, source); }
 
 fw_status fw_source_info(const fw_source* source, fw_image* image, fw_info* info) {
     return c::guard(__func__, [&] {
