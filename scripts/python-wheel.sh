@@ -3,7 +3,7 @@
 #   scripts/python-wheel.sh [--bundle] [BUILD [OUT]]    default: build/dev, and BUILD/python
 # --bundle adds the libraries that the build needs, except those that every Linux has, so that the wheel runs on other
 # distributions with this machine's glibc or a later one. Without it, it needs the same packages as the build.
-# Downloads nothing. PYTHON names another interpreter, which needs setuptools, wheel and cffi.
+# Their licenses apply, too: that of FFmpeg with x264 is the GPL. Downloads nothing. PYTHON names another interpreter, which needs setuptools, wheel and cffi.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bundle=
@@ -20,7 +20,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 cmake --install "$build" --component c --prefix "$work/prefix" >/dev/null
-cp -r python/framewire python/pyproject.toml python/setup.py "$work/"
+cp -r python/framewire python/pyproject.toml python/setup.py LICENSE "$work/"
 "$python" python/declarations.py "$work/prefix/include/framewire/framewire.h" "$work/framewire/_cffi.py" >/dev/null
 library=$work/framewire/lib/libframewire.so.0
 mkdir "$work/framewire/lib"
