@@ -123,6 +123,9 @@ class DeviceArray:
     def __dlpack_device__(self) -> Tuple[int, int]:
         return _dlpack.CUDA, self.device
 
+    def __repr__(self) -> str:
+        return f"DeviceArray(shape={self.shape}, dtype={self.dtype}, device={self.device})"
+
     def numpy(self) -> NDArray[Any]:
         """Returns a copy in host memory."""
         copy = np.empty(self.shape, self.dtype)

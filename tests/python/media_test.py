@@ -123,3 +123,5 @@ class Viewer(unittest.TestCase):
             framewire.Viewer("tcp://127.0.0.1:1/main")
         with self.assertRaisesRegex(framewire.ArgumentError, "tcp://"):
             framewire.Viewer("http://127.0.0.1:1/")
+        with self.assertRaisesRegex(framewire.UnavailableError, "Viewer"):
+            framewire.Source("tcp://127.0.0.1:1/main")

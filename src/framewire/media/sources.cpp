@@ -455,7 +455,8 @@ SourceKind stream_source() {
             .may_be_away = true,
             .matches = is_stream_address,
             .open = [](const SourceCall& call, const SourceOptions&) -> std::unique_ptr<Source> {
-                fail(ErrorCode::config, "{}: streams are read by the network library, not by the media library",
+                fail(ErrorCode::config,
+                     "{}: streams of framewire servers are opened by net::Client, fw_viewer_connect() or Viewer",
                      address_without_credentials(call.text));
             }};
 }
