@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Compares examples/python/recipes.py with opencv_recipes.py: prints a row for each job with its lines of code, with those of the
-classes and functions that it uses, and the time of each over a clip.
+"""Compares examples/python/recipes.py with opencv_recipes.py: prints a row for each job with its lines of code, with those of
+the classes and functions that it uses, and the time of each over a clip.
 
     PYTHONPATH=SITE bench/python_recipes.py CLIP [FRAMES [RUNS]]    SITE: the unpacked wheel (scripts/python-wheel.sh)
 

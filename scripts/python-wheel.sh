@@ -3,7 +3,8 @@
 #   scripts/python-wheel.sh [--bundle] [BUILD [OUT]]    default: build/dev, and BUILD/python
 # --bundle adds the libraries that the build needs, except those that every Linux has, so that the wheel runs on other
 # distributions with this machine's glibc or a later one. Without it, it needs the same packages as the build.
-# Their licenses apply, too: that of FFmpeg with x264 is the GPL. Downloads nothing. PYTHON names another interpreter, which needs setuptools, wheel and cffi.
+# Their licenses apply, too: that of FFmpeg with x264 is the GPL.
+# Downloads nothing. PYTHON names another interpreter, which needs setuptools, wheel and cffi.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bundle=

@@ -52,7 +52,8 @@ class Detector(FrameHandle):
     `device` and `threads` are as for Chain.
     """
 
-    def __init__(self, text: str = "", *, rate: Union[float, Fraction] = 0, device: Optional[str] = None, threads: int = 0) -> None:
+    def __init__(self, text: str = "", *, rate: Union[float, Fraction] = 0, device: Optional[str] = None,
+                 threads: int = 0) -> None:
         super().__init__(device, threads)
         self._text, self._rate = encoded(text, "text"), float(rate)
         self._boxes, self._count = ffi.new("fw_box **"), ffi.new("size_t *")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs the C interface into a folder, and uses it from there like another project: compiles the header as C and C++, compares
-# the exported functions with those of the header and the ABI with the recorded one, and runs the examples, whose results must be
-# those of the program.
+# Installs the C interface into a folder, and uses it from there like another project: compiles the header as C and C++,
+# compares the exported functions with those of the header and the ABI with the recorded one, and runs the examples, whose
+# results must be those of the program.
 #   FRAMEWIRE_RECORD_ABI=1 records the ABI (docs/maintaining/compatibility.md).
 cd "$(dirname "$0")/../.." || exit 1
 build=$PWD/${FRAMEWIRE_CONSUMER_BUILD:-build/dev}
@@ -41,8 +41,8 @@ exports_the_functions_of_the_header() {
         <(nm -D --defined-only "$(library)" | awk '$2 != "A" { print $3 }' | sort) &&
         readelf -d "$(library)" | grep -F 'SONAME' | grep -F '[libframewire.so.0]'
 }
-# The ABI of a library whose functions do nothing, which is what the header declares: the compiler checks that the real one defines
-# the same functions, and the test above that it exports them.
+# The ABI of a library whose functions do nothing, which is what the header declares: the compiler checks that the real one
+# defines the same functions, and the test above that it exports them.
 abi() {
     {
         printf '#include "%s"\n' "$header"
@@ -58,15 +58,16 @@ abi_is_the_recorded_one() {
     abi >"$folder/abi" && abidiff "$recorded" "$folder/abi"
 }
 examples_compile() {
-    local example flags
+    local example flags folder_of_library
+    folder_of_library=$(dirname "$(library)")
     flags="-O1 -Wall -Wextra -pedantic -Werror $(package --cflags)"
     for example in filter detect watch; do
         # shellcheck disable=SC2046,SC2086  # lists of words
-        gcc -std=c11 $flags "examples/c/$example.c" $(package --libs) -Wl,-rpath,"$(dirname "$(library)")" -o "$folder/$example" ||
+        gcc -std=c11 $flags "examples/c/$example.c" $(package --libs) -Wl,-rpath,"$folder_of_library" -o "$folder/$example" ||
             return 1
     done
     # shellcheck disable=SC2046,SC2086  # lists of words
-    g++ -std=c++17 $flags examples/c/codec.cpp $(package --libs) -Wl,-rpath,"$(dirname "$(library)")" -o "$folder/codec"
+    g++ -std=c++17 $flags examples/c/codec.cpp $(package --libs) -Wl,-rpath,"$folder_of_library" -o "$folder/codec"
 }
 first_program_of_the_docs_runs() {
     # shellcheck disable=SC2046  # a list of words
@@ -81,7 +82,9 @@ clip() { # 40 frames of a real video, 4:2:0
 filters_like_the_program() {
     clip || return 1
     local chain
-    for chain in gaussian=5,mosaic=32 median=5,scale=300:200,rotate=90 adjust=saturation=2 boxes "text=text='{frame} {time}'" ''; do
+    local -a chains=(gaussian=5,mosaic=32 median=5,scale=300:200,rotate=90 adjust=saturation=2 boxes
+        "text=text='{frame} {time}'" '')
+    for chain in "${chains[@]}"; do
         "$program" run -i "$folder/clip.mkv" -f "$chain" -o "$folder/want.y4m" -y --backend cpu --log-level warning &&
             "$folder/filter" "$folder/clip.mkv" "$chain" "$folder/got.y4m" && cmp "$folder/want.y4m" "$folder/got.y4m" ||
             { echo "chain: $chain" && return 1; }

@@ -37,8 +37,8 @@ class Package(unittest.TestCase):
 
     def test_structs_have_the_layout_of_the_c_compiler(self):
         from framewire._cffi import ffi
-        structs = ("fw_image", "fw_settings", "fw_box", "fw_track", "fw_info", "fw_time", "fw_source_options", "fw_sink_options",
-                   "fw_viewer_options", "fw_view")
+        structs = ("fw_image", "fw_settings", "fw_box", "fw_track", "fw_info", "fw_time", "fw_source_options",
+                   "fw_sink_options", "fw_viewer_options", "fw_view")
         with tempfile.TemporaryDirectory() as folder:
             source = os.path.join(folder, "sizes.c")
             with open(source, "w", encoding="utf-8") as file:
