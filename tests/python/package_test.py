@@ -1,6 +1,7 @@
 """The wheel: its files, declarations and types, and the blocks of the tutorial."""
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -81,7 +82,9 @@ class Tutorial(unittest.TestCase):
         with open("docs/python.md", encoding="utf-8") as file:
             blocks = re.findall(r"^```(\w+)\n(.*?)^```$", file.read(), flags=re.S | re.M)
         with tempfile.TemporaryDirectory() as folder:
-            code = "\n".join(block for kind, block in blocks if kind == "python")
+            with socket.create_server(("127.0.0.1", 0)) as server:
+                port = str(server.getsockname()[1])  # tests may run twice on one machine
+            code = "\n".join(block for kind, block in blocks if kind == "python").replace("7979", port)
             outputs = "".join(block for kind, block in blocks if kind == "text")
             environment = {**os.environ, "PYTHONPATH": SITE,
                            "PATH": os.path.dirname(os.environ["FRAMEWIRE_PROGRAM"]) + ":" + os.environ["PATH"]}
