@@ -400,6 +400,10 @@ TEST(Video, IsAKeyOfTheConfiguration) {
     const auto words = serving.err();
     const auto begin = words.find("http://");
     const auto url = words.substr(begin, words.find("/\n", begin) - begin);
+    const auto is_ready = [&] {
+        return printed_by("curl -s -o /dev/null -w '%{http_code}' " + url + "/readyz") == "200";
+    };
+    EXPECT_TRUE(becomes_true(is_ready)) << serving.err();
     EXPECT_EQ(stream_of(url + "/door/stream.mp4", "codec_name"), "h264");
 }
 
