@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <string>
@@ -138,9 +139,10 @@ TEST_P(CChainTest, RunsAllocateNothing) {
 // The filter `text` draws the values.
 TEST_P(CChainTest, ChainsShowTheTimeThatWasSet) {
     const auto described = description(FW_GRAY, 160, 32);
-    const auto chain = made<fw_chain>([&](auto** made) {
-        return fw_chain_create(made, "text=text='{frame} {time}':size=20", &described, &settings_);
-    });
+    std::string text = "text=text='{frame} {time}':size=20";
+    if (const auto* font = std::getenv("FRAMEWIRE_TEST_FONT")) text += std::string(":font=") + font;
+    const auto chain =
+        made<fw_chain>([&](auto** made) { return fw_chain_create(made, text.c_str(), &described, &settings_); });
     Picture in(described), first(described), second(described), again(described);
     const auto run = [&](std::int64_t index, double seconds, Picture& out) {
         ASSERT_EQ(fw_chain_set_time(chain.get(), index, seconds), FW_OK) << fw_last_error();
