@@ -43,8 +43,7 @@ TEST(CBoundary, DifferentHandlesAreIndependent) {
     const auto cpu = settings(Backend::cpu);
     Picture in(description(FW_BGR, 90, 70));
     in.fill_with_noise(3);
-    const auto work = [&](const std::string& text) {
-        const auto want = reference_result(text, in, 1);
+    const auto work = [&](const std::string& text, const std::vector<std::uint8_t>& want) {
         const auto chain =
             made<fw_chain>([&](auto** made) { return fw_chain_create(made, text.c_str(), &in.image, &cpu); });
         Picture out(in.image);
@@ -55,7 +54,8 @@ TEST(CBoundary, DifferentHandlesAreIndependent) {
         }
     };
     std::vector<std::thread> threads;
-    for (const auto* text : {"gaussian=5", "median=3", "mosaic=8", "flip=vertical"}) threads.emplace_back(work, text);
+    for (const auto* text : {"gaussian=5", "median=3", "mosaic=8", "flip=vertical"})
+        threads.emplace_back(work, text, reference_result(text, in, 1));
     for (auto& thread : threads) thread.join();
 }
 
