@@ -49,8 +49,8 @@ abi() {
         gcc -E -P "$header" | tr '\n' ' ' | grep -oE '__attribute__\(\(visibility\("default"\)\)\)[^;]*;' |
             sed -E 's/^__attribute__\(\([^ ]*\)\) //; s/;$/ { __builtin_trap(); }/'
     } >"$folder/declared.c" &&
-        gcc -std=c11 -g -shared -fPIC "$folder/declared.c" -o "$folder/declared.so" &&
-        abidw --no-corpus-path --no-comp-dir-path --no-show-locs "$folder/declared.so"
+        (cd "$folder" && gcc -std=c11 -g -shared -fPIC declared.c -o declared.so &&
+            abidw --no-corpus-path --no-comp-dir-path --no-show-locs declared.so)
 }
 abi_is_the_recorded_one() {
     local recorded=tests/consumers/libframewire.so.0.abi
