@@ -2,7 +2,7 @@
 #include "framewire/core/error.hpp"
 #include "framewire/net/testing/test_tcp.hpp"
 #include "framewire/service/rtsp/token_auth.hpp"
-#include "framewire/service/web/site_testing.hpp"
+#include "framewire/service/video/moving_camera_testing.hpp"
 #include "kit/eventually.hpp"
 
 #include <fmt/format.h>
@@ -31,25 +31,6 @@ using web::FakeCamera;
 
 const std::string token = "correct-horse-battery-staple";
 
-// A camera that shows 25 pictures per second, alternating between two shades.
-class MovingCamera : public FakeCamera {
-public:
-    explicit MovingCamera(const std::string& name, const Shape& shape = {1, 96, 128, 3}) : FakeCamera(name, shape) {
-        show(100);
-        thread_ = std::jthread([this](const std::stop_token& stop) {
-            for (int number = 0; !stop.stop_requested(); ++number) {
-                if (moves_) show(static_cast<std::uint8_t>(number % 2 ? 90 : 110));
-                std::this_thread::sleep_for(40ms);
-            }
-        });
-    }
-    void stop_moving() { moves_ = false; }
-
-private:
-    std::atomic<bool> moves_ = true;
-    std::jthread thread_;
-};
-
 // A camera that shows noise, which needs many bytes.
 class NoisyCamera : public MovingCamera {
 public:
@@ -63,25 +44,6 @@ public:
                 picture->image.view().row(0, y)[x] = static_cast<std::uint8_t>(random() >> 8);
         return picture;
     }
-};
-
-// A camera whose picture can become larger.
-class GrowingCamera : public MovingCamera {
-public:
-    using MovingCamera::MovingCamera;
-    void grow() { grown_ = true; }
-    std::optional<Picture> picture() const override {
-        auto picture = MovingCamera::picture();
-        if (picture && grown_) {
-            picture->image = HostImage(Shape{1, 144, 192, 3});
-            for (int y = 0; y < picture->image.shape().height; ++y)
-                std::fill_n(picture->image.view().row(0, y), picture->image.shape().row_bytes(), std::uint8_t{50});
-        }
-        return picture;
-    }
-
-private:
-    std::atomic<bool> grown_ = false;
 };
 
 struct Reply {
@@ -521,7 +483,7 @@ TEST(RtspServer, RefusesACameraWhoseEncoderFails) {
 
 // Players take no notice of a new size, so they have to connect again.
 TEST(RtspServer, DisconnectsClientsWhenTheSizeChanges) {
-    const auto camera = std::make_shared<GrowingCamera>("door");
+    const auto camera = std::make_shared<MovingCamera>("door");
     Serving serving({}, {}, camera);
     RtspClient before(*serving.server);
     ASSERT_EQ(before.play(), 200);

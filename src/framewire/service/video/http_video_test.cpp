@@ -209,6 +209,37 @@ TEST(HttpVideo, Mp4ShowsNothingFromBeforeAMask) {
             }
 }
 
+// Returns true if the fragment has a picture with which decoding can start.
+bool is_key(const std::string& fragment) {
+    constexpr std::size_t length_bytes = 4, box_name_bytes = 4;
+    constexpr int idr = 5;  // ITU-T H.264, table 7-1
+    const auto payload = payload_of(fragment);
+    for (auto at = box_name_bytes; at + length_bytes < payload.size();) {
+        if ((static_cast<unsigned char>(payload[at + length_bytes]) & 31) == idr) return true;
+        std::size_t bytes = 0;
+        for (std::size_t i = 0; i < length_bytes; ++i) bytes = bytes << 8 | static_cast<unsigned char>(payload[at + i]);
+        at += length_bytes + bytes;
+    }
+    return false;
+}
+
+// A client that is late continues with a keyframe; one that takes everything loses nothing.
+TEST(HttpVideo, Mp4ClientThatIsLateContinuesWithAKeyframe) {
+    const auto camera = std::make_shared<FakeCamera>("door", small);
+    HttpVideo http(std::make_shared<CameraVideo>(camera, LiveVideoSettings{.gop = 15}));
+    camera->show(1);
+    FeedClient late(http.mp4().feed, nothing), quick(http.mp4().feed, nothing);
+    const auto begin = start_of(take(late, 2).back());
+    const Moving moving(camera);
+    std::vector<std::string> all = take(quick, 2);
+    constexpr auto ticks = 3 * video_clock_hz;
+    while (start_of(all.back()) < begin + ticks) std::ranges::move(take(quick, 1), std::back_inserter(all));
+    const auto rest = take(late, 1);
+    EXPECT_TRUE(is_key(rest.front()));
+    EXPECT_GT(start_of(rest.front()), begin + ticks / 3);
+    for (std::size_t i = 2; i < all.size(); ++i) EXPECT_EQ(sequence_of(all[i]), sequence_of(all[i - 1]) + 1);
+}
+
 TEST(HttpVideo, ClientThatStopsReadingCostsNobodyElse) {
     Served served;
     FeedClient stuck(served.http.mp4().feed, nothing), other(served.http.mp4().feed, nothing);

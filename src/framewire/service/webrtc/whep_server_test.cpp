@@ -1,7 +1,7 @@
 #include "framewire/service/webrtc/whep_server.hpp"
 #include "framewire/core/error.hpp"
 #include "framewire/service/rtsp/glib_pointers.hpp"
-#include "framewire/service/web/site_testing.hpp"
+#include "framewire/service/video/moving_camera_testing.hpp"
 #include "framewire/service/webrtc/webrtc_offer.hpp"
 #include "kit/eventually.hpp"
 
@@ -31,35 +31,6 @@ using kit::eventually;
 using net::http::FeedClient;
 using net::http::Response;
 using web::FakeCamera;
-
-// A camera that shows 25 pictures per second, alternating between two shades.
-class BlinkingCamera : public FakeCamera {
-public:
-    explicit BlinkingCamera(const Shape& shape = {1, 96, 128, 3}) : FakeCamera("door", shape) {
-        show(100);
-        thread_ = std::jthread([this](const std::stop_token& stop) {
-            for (int number = 0; !stop.stop_requested(); ++number) {
-                show(static_cast<std::uint8_t>(number % 2 ? 90 : 110));
-                std::this_thread::sleep_for(40ms);
-            }
-        });
-    }
-    // Makes the next pictures larger.
-    void grow() { grown_ = true; }
-    std::optional<Picture> picture() const override {
-        auto picture = FakeCamera::picture();
-        if (picture && grown_) {
-            picture->image = HostImage(Shape{1, 144, 192, 3});
-            for (int y = 0; y < picture->image.shape().height; ++y)
-                std::fill_n(picture->image.view().row(0, y), picture->image.shape().row_bytes(), std::uint8_t{50});
-        }
-        return picture;
-    }
-
-private:
-    std::atomic<bool> grown_ = false;
-    std::jthread thread_;
-};
 
 // A client: webrtcbin, which receives H.264.
 class WebrtcClient {
@@ -180,7 +151,7 @@ private:
 struct WhepServing {
     explicit WhepServing(WhepOptions options = {}) : server((options.address = "127.0.0.1", options)) {}
 
-    std::shared_ptr<BlinkingCamera> camera = std::make_shared<BlinkingCamera>();
+    std::shared_ptr<MovingCamera> camera = std::make_shared<MovingCamera>("door");
     std::shared_ptr<CameraVideos> videos = std::make_shared<CameraVideos>(camera, LiveVideoSettings{.gop = 600});
     WhepServer server;
 
