@@ -22,7 +22,8 @@
 /// are independent. Errors belong to the thread whose call failed.
 ///
 /// **Structs.** The member `size` of a struct is its size as the caller compiled it, so that later versions can add
-/// members. Members that are 0 have their default. `fw_box` and `fw_track`, of which there are arrays, never change.
+/// members. Members that are 0 have their default. `fw_box`, `fw_track` and `fw_person`, of which there are arrays,
+/// never change.
 ///
 /// **Images.** Functions read and write images where they are, in host memory or in the memory of a GPU, and never keep
 /// a pointer to them after they return or, on a GPU, after the work on the stream is done. Images that a function reads
@@ -240,7 +241,13 @@ FW_API fw_status fw_detector_process(fw_detector* detector, const fw_image* imag
 /// Writes the mask of the last image to `mask`, a FW_GRAY host image of the same size: 255 for moving pixels, else 0.
 /// FW_ERROR_ARGUMENT before the first image.
 FW_API fw_status fw_detector_mask(fw_detector* detector, const fw_image* mask);
-/// Forgets the background: the next image is like the first one.
+/// Searches objects only where `region`, a FW_GRAY host image of the same size, is not 0; everywhere if it is NULL.
+/// Forgets the background.
+FW_API fw_status fw_detector_set_region(fw_detector* detector, const fw_image* region);
+/// Compares images with `picture`, a host image of the same size, FW_GRAY or FW_BGR, instead of the first image. Only
+/// for detectors made with "method=report" and no background of their own.
+FW_API fw_status fw_detector_set_background(fw_detector* detector, const fw_image* picture);
+/// Forgets the background that was learned: the next image is like the first one. A region and a picture stay.
 FW_API fw_status fw_detector_reset(fw_detector* detector);
 
 /// A tracked object in one frame.
@@ -282,6 +289,29 @@ FW_API fw_status fw_hog_shape(const fw_hog* hog, int32_t* rows, int32_t* columns
 /// Computes the descriptors of an image: `count` floats, which must be rows x columns x values. `descriptors` is in the
 /// same memory as the image.
 FW_API fw_status fw_hog_compute(fw_hog* hog, const fw_image* image, float* descriptors, size_t count, void* stream);
+
+/// A person in an image, or what else a model was trained to find.
+typedef struct fw_person {
+    int32_t x, y, width, height;  ///< window in pixels, inside the image
+    double score;                 ///< distance from the model's decision, above the threshold
+} fw_person;
+
+/// Detector of people in images of one size, at all positions and sizes. Images need not be of one camera.
+typedef struct fw_people fw_people;
+
+/// Makes a detector from the file `model`, as `framewire hog --train` writes it, or OpenCV's (docs/hog). `text` has the
+/// options of `framewire hog --people` without dashes, such as "threshold=0.5:group=overlap"; NULL or "" means the
+/// defaults. `image` gives the size and the format, FW_GRAY or FW_BGR. `settings` may be NULL. On success `*people`
+/// must be destroyed with fw_people_destroy(); otherwise it is NULL. Errors: FW_ERROR_NO_INPUT if the file is not a
+/// model; FW_ERROR_ARGUMENT if the text is wrong or images are smaller than the smallest window.
+FW_API fw_status fw_people_create(fw_people** people, const char* model, const char* text, const fw_image* image,
+                                  const fw_settings* settings);
+/// Destroys a detector. NULL is allowed.
+FW_API void fw_people_destroy(fw_people* people);
+/// Finds people in an image. Stores their number in `count` and a pointer to them in `found`, best first; they are
+/// valid until the next call with this detector. Returns when done, also for device images.
+FW_API fw_status fw_people_process(fw_people* people, const fw_image* image, void* stream, const fw_person** found,
+                                   size_t* count);
 
 /// Encoder of a difference stream (src/framewire/codec/format.md) for images of one size.
 typedef struct fw_encoder fw_encoder;

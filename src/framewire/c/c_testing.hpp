@@ -39,6 +39,7 @@ struct Destroy {
     void operator()(fw_detector* handle) const { fw_detector_destroy(handle); }
     void operator()(fw_tracker* handle) const { fw_tracker_destroy(handle); }
     void operator()(fw_hog* handle) const { fw_hog_destroy(handle); }
+    void operator()(fw_people* handle) const { fw_people_destroy(handle); }
     void operator()(fw_encoder* handle) const { fw_encoder_destroy(handle); }
     void operator()(fw_decoder* handle) const { fw_decoder_destroy(handle); }
     void operator()(fw_source* handle) const { fw_source_close(handle); }

@@ -1,11 +1,12 @@
-// fw_detector, fw_tracker and fw_hog.
+// fw_detector and fw_tracker.
 
 #include "framewire/detect/detector.hpp"
 #include "framewire/c/boundary.hpp"
 #include "framewire/c/boxes.hpp"
 #include "framewire/c/image.hpp"
+#include "framewire/core/buffer.hpp"
+#include "framewire/detect/masks.hpp"
 #include "framewire/detect/tracker.hpp"
-#include "framewire/hog/hog.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -13,6 +14,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
+#include <variant>
 #include <vector>
 
 using namespace framewire;
@@ -24,7 +27,8 @@ DetectorParameters detector_parameters_from(const char* text, double rate) {
     auto parameters = parse_detector(c::text_or_empty(text));
     if (const auto* image = std::get_if<BackgroundImage>(&parameters.background))
         fail(ErrorCode::usage,
-             "the picture '{}' cannot be a background here; allowed: adaptive, mixture, mean:RATE and first",
+             "the picture '{}' cannot be a background here; allowed: adaptive, mixture, mean:RATE and first, or "
+             "method=report and fw_detector_set_background()",
              image->path);
     return at_rate(std::move(parameters), rate);
 }
@@ -35,7 +39,8 @@ struct fw_detector {
     fw_detector(const char* text, const fw_image* image, double rate, const fw_settings* settings)
         : format(c::shape_of(image, "image")),
           worker(settings),
-          detector(detector_parameters_from(text, rate), format.shape(), worker.executor()) {}
+          parameters(detector_parameters_from(text, rate)),
+          detector(parameters, format.shape(), worker.executor()) {}
 
     bool uses_gpu() const { return worker.uses_gpu(); }
 
@@ -43,21 +48,56 @@ struct fw_detector {
         const c::CallerImage from(image, format, "image");
         from.require_reach(worker.executor());
         worker.executor().in_its_space([&]<MemorySpace space>() {
-            worker.run(stream, from.on_device(), true, [&] {
-                const auto picture = staged.read<space>(from, format, worker.executor());
-                detector.run(picture.image);
-            });
+            worker.run(stream, from.on_device(), true,
+                       [&] { detector.run(staged.read<space>(from, format, worker.executor()).image); });
         });
         has_run = true;
         boxes.take(detector.fetch().of_frame());
     }
 
+    void set_region(const fw_image* image) {
+        std::unique_ptr<MaskRegion> changed;
+        if (image)
+            changed = std::make_unique<MaskRegion>(c::host_view(image, format.shape().with_channels(1), "region"),
+                                                   worker.executor());
+        make_again(parameters, std::move(changed), picture ? std::optional(picture->view()) : std::nullopt);
+    }
+
+    void set_background(const fw_image* image) {
+        auto changed = parameters;
+        if (std::holds_alternative<FirstFrame>(changed.background))
+            changed.background = BackgroundImage{};
+        else if (!std::holds_alternative<BackgroundImage>(changed.background))
+            c::refuse("the detector learns its background; make it with method=report");
+        const int channels = c::shape_of(image, "picture").channels;
+        const auto given = c::host_view(image, format.shape().with_channels(channels), "picture");
+        HostImage kept(given.shape());
+        copy(given, kept.view());
+        make_again(changed, std::move(region), given);
+        parameters = changed;
+        picture = std::move(kept);
+    }
+
     FrameFormat format;
     c::Worker worker;
+    DetectorParameters parameters;
+    std::unique_ptr<MaskRegion> region;  // empty: everywhere
+    std::optional<HostImage> picture;    // the background, if the caller has set it
     MotionDetector detector;
     c::Staging staged;
     c::Boxes boxes;
     bool has_run = false;
+
+private:
+    // Leaves everything as it was if it fails.
+    void make_again(const DetectorParameters& changed, std::unique_ptr<MaskRegion>&& changed_region,
+                    std::optional<HostView<const std::uint8_t>> background) {
+        MotionDetector made(changed, format.shape(), worker.executor(), changed_region.get());
+        if (background) made.set_background(*background);
+        detector = std::move(made);
+        region = std::move(changed_region);
+        has_run = false;
+    }
 };
 
 fw_status fw_detector_create(fw_detector** detector, const char* text, const fw_image* image, double rate,
@@ -96,6 +136,14 @@ fw_status fw_detector_reset(fw_detector* detector) {
         if (reset.uses_gpu()) c::keep_current_gpu();
         reset.detector.reset();
     });
+}
+
+fw_status fw_detector_set_region(fw_detector* detector, const fw_image* region) {
+    return c::guard(__func__, [&] { c::at(detector, "detector").set_region(region); });
+}
+
+fw_status fw_detector_set_background(fw_detector* detector, const fw_image* picture) {
+    return c::guard(__func__, [&] { c::at(detector, "detector").set_background(picture); });
 }
 
 struct fw_tracker {
@@ -141,73 +189,4 @@ fw_status fw_tracker_update(fw_tracker* tracker, const fw_box* boxes, size_t cou
         *tracks = updated.tracks.data();
         *track_count = updated.tracks.size();
     });
-}
-
-struct fw_hog {
-    fw_hog(const char* text, const fw_image* image, const fw_settings* settings)
-        : format(c::shape_of(image, "image")),
-          worker(settings),
-          hog(parse_hog(c::text_or_empty(text)), format.shape(), worker.executor()) {}
-    ~fw_hog() {
-        try {
-            worker.executor().synchronize();
-        } catch (const Error&) {
-            // the caller's next CUDA call reports it
-        }
-    }
-
-    bool uses_gpu() const { return worker.uses_gpu(); }
-
-    void compute(const fw_image* image, float* descriptors, size_t count, void* stream) {
-        const c::CallerImage from(image, format, "image");
-        from.require_reach(worker.executor());
-        c::at(descriptors, "descriptors");
-        const auto& shape = hog.output_shape();
-        if (count != static_cast<size_t>(shape.count()))
-            c::refuse("count is " + std::to_string(count) + "; the descriptors are " + std::to_string(shape.count()) +
-                      " floats");
-        auto& executor = worker.executor();
-        executor.in_its_space([&]<MemorySpace space>() {
-            if constexpr (space == MemorySpace::device)
-                if (from.on_device() && !cuda::is_device_memory(descriptors, *executor.gpu()))
-                    c::refuse("descriptors is not in the image's memory, that of GPU " +
-                              std::to_string(*executor.gpu()));
-            worker.run(stream, from.on_device(), !from.on_device(), [&] {
-                const auto picture = staged.read<space>(from, format, executor);
-                if constexpr (space == MemorySpace::device) {
-                    if (!from.on_device() && !own) own.emplace(shape.bytes(), executor);
-                    auto* const to = from.on_device() ? descriptors : own->template as<float>();
-                    hog.run(picture.image, HogView<float, space>(to, shape));
-                    if (!from.on_device()) cuda::download(to, descriptors, shape.bytes(), executor.stream());
-                } else {
-                    hog.run(picture.image, HogView<float, space>(descriptors, shape));
-                }
-            });
-        });
-    }
-
-    FrameFormat format;
-    c::Worker worker;
-    Hog hog;
-    c::Staging staged;
-    std::optional<BackendBuffer> own;  // descriptors on the GPU, for images on the host
-};
-
-fw_status fw_hog_create(fw_hog** hog, const char* text, const fw_image* image, const fw_settings* settings) {
-    return c::create(__func__, hog, "hog", [&] { return std::make_unique<fw_hog>(text, image, settings); });
-}
-
-void fw_hog_destroy(fw_hog* hog) { c::destroy(__func__, hog); }
-
-fw_status fw_hog_shape(const fw_hog* hog, int32_t* rows, int32_t* columns, int32_t* values) {
-    return c::guard(__func__, [&] {
-        const auto& shape = c::at(hog, "hog").hog.output_shape();
-        c::at(rows, "rows") = shape.rows;
-        c::at(columns, "columns") = shape.columns;
-        c::at(values, "values") = shape.values;
-    });
-}
-
-fw_status fw_hog_compute(fw_hog* hog, const fw_image* image, float* descriptors, size_t count, void* stream) {
-    return c::guard(__func__, [&] { c::at(hog, "hog").compute(image, descriptors, count, stream); });
 }

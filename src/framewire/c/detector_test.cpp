@@ -1,9 +1,9 @@
-// Tests of fw_detector, fw_tracker and fw_hog, whose references are the classes of these names.
+// Tests of fw_detector and fw_tracker, whose references are the classes of these names.
 
 #include "framewire/detect/detector.hpp"
 #include "framewire/c/c_testing.hpp"
+#include "framewire/detect/masks.hpp"
 #include "framewire/detect/tracker.hpp"
-#include "framewire/hog/hog.hpp"
 
 #include <gtest/gtest.h>
 
@@ -60,6 +60,83 @@ TEST_P(CDetectorTest, DetectorsFindTheObjectsAndMasksOfTheDetector) {
     EXPECT_GT(found, 20);
 }
 
+std::vector<fw_box> boxes_of(fw_detector* detector, const fw_image& image) {
+    const fw_box* boxes = nullptr;
+    std::size_t count = 0;
+    EXPECT_EQ(fw_detector_process(detector, &image, nullptr, &boxes, &count), FW_OK) << fw_last_error();
+    return {boxes, boxes + count};
+}
+
+std::vector<int> numbers_of(const std::vector<fw_box>& boxes) {
+    std::vector<int> numbers;
+    for (const auto& box : boxes) numbers.insert(numbers.end(), {box.x, box.y, box.width, box.height, box.area});
+    return numbers;
+}
+
+// A region and a picture may be set in any order; each keeps the other, and both stay after a reset.
+TEST_P(CDetectorTest, DetectorsSearchARegionBesideAPicture) {
+    Scene scene;
+    ASSERT_TRUE(scene.next());
+    const auto described = scene.picture().image;
+    Picture room = scene.picture(), region(description(FW_GRAY, described.width, described.height), 5);
+    ASSERT_EQ(fw_image_layout(&room.image, room.memory.data(), nullptr), FW_OK);
+    for (int y = 0; y < described.height; ++y)
+        std::fill_n(region.view().row(0, y), described.width / 2, std::uint8_t{255});
+    const auto* const text = "method=report:min-area=40";
+    auto& executor = kit::executor(Backend::cpu);
+    auto parameters = at_rate(parse_detector(text), 25);
+    parameters.background = BackgroundImage{};
+    const Shape shape = room.view().shape();
+    for (const bool region_first : {false, true}) {
+        const auto detector =
+            made<fw_detector>([&](auto** made) { return fw_detector_create(made, text, &described, 25, &settings_); });
+        if (region_first) {
+            FW_OK_OR_FAIL(fw_detector_set_region(detector.get(), &region.image));
+        }
+        FW_OK_OR_FAIL(fw_detector_set_background(detector.get(), &room.image));
+        if (!region_first) {
+            FW_OK_OR_FAIL(fw_detector_set_region(detector.get(), &region.image));
+        }
+        for (const bool everywhere : {false, true}) {
+            if (everywhere) {
+                FW_OK_OR_FAIL(fw_detector_set_region(detector.get(), nullptr));
+            }
+            const MaskRegion searched(region.view(), executor);
+            MotionDetector reference(parameters, shape, executor, everywhere ? nullptr : &searched);
+            reference.set_background(room.view());
+            std::size_t found = 0;
+            Scene frames;
+            while (frames.next()) {
+                reference.run(frames.picture().view());
+                std::vector<int> want;
+                for (const auto& one : reference.fetch().of_frame())
+                    want.insert(want.end(), {one.x, one.y, one.width, one.height, one.area});
+                const auto got = numbers_of(boxes_of(detector.get(), frames.picture().image));
+                ASSERT_EQ(got, want);
+                found += got.size();
+                FW_OK_OR_FAIL(fw_detector_reset(detector.get()));
+            }
+            EXPECT_GT(found, 20u);
+        }
+    }
+}
+
+TEST_P(CDetectorTest, DetectorsRefuseWrongRegionsAndPictures) {
+    const auto described = description(FW_BGR, 64, 48);
+    Picture image(described), gray(description(FW_GRAY, 64, 48)), small(description(FW_BGR, 32, 48));
+    const auto learns =
+        made<fw_detector>([&](auto** made) { return fw_detector_create(made, nullptr, &described, 0, &settings_); });
+    EXPECT_REFUSED(fw_detector_set_background(nullptr, &image.image), "detector is NULL");
+    EXPECT_REFUSED(fw_detector_set_background(learns.get(), &image.image), "make it with method=report");
+    const auto detector = made<fw_detector>(
+        [&](auto** made) { return fw_detector_create(made, "method=report", &described, 0, &settings_); });
+    EXPECT_REFUSED(fw_detector_set_background(detector.get(), nullptr), "picture is NULL");
+    EXPECT_REFUSED(fw_detector_set_background(detector.get(), &small.image), "must be 64x48 BGR");
+    EXPECT_REFUSED(fw_detector_set_region(nullptr, &gray.image), "detector is NULL");
+    EXPECT_REFUSED(fw_detector_set_region(detector.get(), &image.image), "must be 64x48 gray");
+    FW_OK_OR_FAIL(fw_detector_set_background(detector.get(), &gray.image));
+}
+
 TEST_P(CDetectorTest, DetectorsRefuseWrongArguments) {
     const auto described = description(FW_BGR, 64, 48);
     fw_detector* none = nullptr;
@@ -71,7 +148,7 @@ TEST_P(CDetectorTest, DetectorsRefuseWrongArguments) {
     EXPECT_EQ(fw_detector_create(&none, "min-aera=4", &described, 0, &settings_), FW_ERROR_ARGUMENT);
     EXPECT_PRED2(has, fw_last_error(), "min-area");
     EXPECT_EQ(fw_detector_create(&none, "background=street.png", &described, 0, &settings_), FW_ERROR_ARGUMENT);
-    EXPECT_PRED2(has, fw_last_error(), "allowed: adaptive");
+    EXPECT_PRED2(has, fw_last_error(), "fw_detector_set_background()");
     const auto detector =
         made<fw_detector>([&](auto** made) { return fw_detector_create(made, nullptr, &described, 0, &settings_); });
     Picture image(described), mask(description(FW_GRAY, 64, 48));
@@ -144,48 +221,6 @@ TEST(CDetector, TrackersRefuseWrongArguments) {
     box.width = 4, box.centre_x = INFINITY;
     EXPECT_REFUSED(fw_tracker_update(tracker.get(), &box, 1, 0, &tracks, &count), "boxes->centre_x is");
     fw_tracker_destroy(nullptr);
-}
-
-// The backends differ in the last bits of descriptors.
-TEST_P(CDetectorTest, HogComputesTheDescriptorsOfHog) {
-    for (const auto* text : {"", "descriptor=people:norm=l2", "cell=16:bins=6:signed=1"}) {
-        SCOPED_TRACE(text);
-        Picture image(description(FW_BGR, 131, 67));
-        image.fill_with_noise(3);
-        const auto hog = made<fw_hog>([&](auto** made) { return fw_hog_create(made, text, &image.image, &settings_); });
-        Hog reference(parse_hog(text), image.view().shape(), kit::executor(Backend::cpu));
-        const auto& shape = reference.output_shape();
-        std::int32_t rows = 0, columns = 0, values = 0;
-        FW_OK_OR_FAIL(fw_hog_shape(hog.get(), &rows, &columns, &values));
-        EXPECT_EQ(std::tie(rows, columns, values), std::tie(shape.rows, shape.columns, shape.values));
-        std::vector<float> got(static_cast<std::size_t>(shape.count())), want(got.size());
-        FW_OK_OR_FAIL(fw_hog_compute(hog.get(), &image.image, got.data(), got.size(), nullptr));
-        reference.run(image.view(), HogView<float, MemorySpace::host>(want.data(), shape));
-        const float bound = GetParam() == Backend::cpu ? 0 : 1e-4f * *std::max_element(want.begin(), want.end());
-        for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], bound) << i;
-    }
-}
-
-TEST_P(CDetectorTest, HogRefusesWrongArguments) {
-    Picture image(description(FW_GRAY, 64, 64));
-    fw_hog* none = nullptr;
-    EXPECT_REFUSED(fw_hog_create(nullptr, "", &image.image, &settings_), "hog is NULL");
-    EXPECT_REFUSED(fw_hog_create(&none, "", nullptr, &settings_), "image is NULL");
-    for (const auto* text : {"cell=3", "cells=8", "descriptor=none", "votes=cells", "block=2", "cell=8:cell=9"})
-        EXPECT_EQ(fw_hog_create(&none, text, &image.image, &settings_), FW_ERROR_ARGUMENT) << text;
-    const auto hog = made<fw_hog>([&](auto** made) { return fw_hog_create(made, "", &image.image, &settings_); });
-    std::int32_t rows = 0, columns = 0, values = 0;
-    EXPECT_REFUSED(fw_hog_shape(nullptr, &rows, &columns, &values), "hog is NULL");
-    EXPECT_REFUSED(fw_hog_shape(hog.get(), nullptr, &columns, &values), "rows is NULL");
-    EXPECT_REFUSED(fw_hog_shape(hog.get(), &rows, nullptr, &values), "columns is NULL");
-    EXPECT_REFUSED(fw_hog_shape(hog.get(), &rows, &columns, nullptr), "values is NULL");
-    std::vector<float> values_of(8 * 8 * 9);
-    EXPECT_REFUSED(fw_hog_compute(nullptr, &image.image, values_of.data(), 576, nullptr), "hog is NULL");
-    EXPECT_REFUSED(fw_hog_compute(hog.get(), nullptr, values_of.data(), 576, nullptr), "image is NULL");
-    EXPECT_REFUSED(fw_hog_compute(hog.get(), &image.image, nullptr, 576, nullptr), "descriptors is NULL");
-    EXPECT_REFUSED(fw_hog_compute(hog.get(), &image.image, values_of.data(), 575, nullptr),
-                   "count is 575; the descriptors are 576 floats");
-    fw_hog_destroy(nullptr);
 }
 
 }  // namespace

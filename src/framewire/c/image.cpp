@@ -189,6 +189,12 @@ template PictureView<const std::uint8_t, MemorySpace::host> CallerImage::view() 
 template PictureView<std::uint8_t, MemorySpace::device> CallerImage::view() const;
 template PictureView<const std::uint8_t, MemorySpace::device> CallerImage::view() const;
 
+HostView<const std::uint8_t> host_view(const fw_image* image, const Shape& shape, const char* what) {
+    const CallerImage checked(image, FrameFormat(shape), what);
+    checked.require_host();
+    return checked.view<const std::uint8_t, MemorySpace::host>().image;
+}
+
 void copy_on_host(const PictureView<const std::uint8_t, MemorySpace::host>& from,
                   const PictureView<std::uint8_t, MemorySpace::host>& to) {
     for_planes(from, to, [](const auto& one, const auto& other) { copy(one, other); });

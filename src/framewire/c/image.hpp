@@ -68,6 +68,9 @@ private:
     const char* what_;
 };
 
+/// Returns a view of a caller's image that must have this shape and be in host memory.
+HostView<const std::uint8_t> host_view(const fw_image* image, const Shape& shape, const char* what);
+
 /// Calls copy(from, to) for each plane of two pictures of the same format, as images.
 template <class From, class To, class Copy>
 void for_planes(const From& from, const To& to, Copy&& copy) {

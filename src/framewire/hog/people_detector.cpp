@@ -177,6 +177,24 @@ const ParameterFields<PeopleParameters>& people_fields() {
     return fields;
 }
 
+// `overlap` and `neighbours` each belong to one method of grouping.
+PeopleParameters people_parameters(const ParameterValues& given) {
+    auto parameters = people_fields().from(given);
+    if (given.is_given("overlap") && !given.is_given("group")) parameters.group = PeopleGrouping::overlap;
+    const auto goes_with = [&](const char* name, PeopleGrouping group) {
+        if (given.is_given(name) && parameters.group != group)
+            fail(ErrorCode::usage, "{} requires group {}, but windows are grouped by {}", name,
+                 name_of(people_grouping_names, group), name_of(people_grouping_names, parameters.group));
+    };
+    goes_with("overlap", PeopleGrouping::overlap);
+    goes_with("neighbours", PeopleGrouping::neighbours);
+    return parameters;
+}
+
+PeopleParameters parse_people(std::string_view text) {
+    return people_parameters(parse_given_parameters(text, {.who = "people", .parameters = people_fields().infos()}));
+}
+
 void validate(const WindowModel& model, const PeopleParameters& p) {
     validate(model);
     people_fields().check(p, "people");

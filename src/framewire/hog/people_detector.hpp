@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -107,6 +108,14 @@ class ParameterFields;
 
 /// Returns the names, ranges and help texts of all parameters except the capacity.
 const ParameterFields<PeopleParameters>& people_fields();
+
+/// Makes the parameters from validated values of people_fields(). An overlap implies PeopleGrouping::overlap. Throws
+/// Error{usage} if a given value would have no effect with the grouping.
+PeopleParameters people_parameters(const ParameterValues& given);
+
+/// Parses the parameters as "threshold=0.5:group=overlap"; an empty text gives the defaults. Throws Error{usage} if a
+/// name or a value is not allowed, and as above.
+PeopleParameters parse_people(std::string_view text);
 
 /// Positions in the frame of a detector's windows, by index: level by level, each in raster order.
 struct WindowPlaces {

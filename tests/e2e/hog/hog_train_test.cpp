@@ -130,9 +130,9 @@ TEST_F(HogTrain, AModelFileContainsItsTrainingParameters) {
              {{"--window", "32x40"}, "trained with window 32x32"},
              {{"--norm", "l2"}, "trained with norm l2hys"},
              {{"--signed"}, "trained with signed 0"},
-             {{"--neighbours", "3", "--overlap", "0.4"}, "--neighbours requires --group neighbours"},
-             {{"--neighbours", "3", "--group", "overlap"}, "--neighbours requires --group neighbours"},
-             {{"--group", "neighbours", "--overlap", "0.5"}, "--overlap requires --group overlap"},
+             {{"--neighbours", "3", "--overlap", "0.4"}, "neighbours requires group neighbours"},
+             {{"--neighbours", "3", "--group", "overlap"}, "neighbours requires group neighbours"},
+             {{"--group", "neighbours", "--overlap", "0.5"}, "overlap requires group overlap"},
              {{"--group", "neighbour"}, "neighbours"},
              {{"--group", "neighbours", "--neighbours", "-1"}, "0 to 1000"},
          }) {

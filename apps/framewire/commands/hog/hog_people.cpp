@@ -89,19 +89,7 @@ void add_people_options(Command& command, PeopleFlags& flags) {
         add_parameter(command, parameter, flags.given, {.before = "with --people: ", .needs = people});
 }
 
-// --overlap and --neighbours each belong to one method of grouping.
-PeopleParameters PeopleFlags::parameters_given() const {
-    auto all = people_fields().from(given);
-    if (given.is_given("overlap") && !given.is_given("group")) all.group = PeopleGrouping::overlap;
-    const auto goes_with = [&](const char* option, PeopleGrouping group) {
-        if (given.is_given(option) && all.group != group)
-            fail(ErrorCode::usage, "--{} requires --group {}, but windows are grouped by {}", option,
-                 name_of(people_grouping_names, group), name_of(people_grouping_names, all.group));
-    };
-    goes_with("overlap", PeopleGrouping::overlap);
-    goes_with("neighbours", PeopleGrouping::neighbours);
-    return all;
-}
+PeopleParameters PeopleFlags::parameters_given() const { return people_parameters(given); }
 
 void find_people(HogFlags& flags, const PeopleFlags& people, const std::stop_token& stop) {
     // At most one of the three outputs may go to standard output.
