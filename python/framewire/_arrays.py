@@ -123,6 +123,16 @@ class DeviceArray:
     def __dlpack_device__(self) -> Tuple[int, int]:
         return _dlpack.CUDA, self.device
 
+    def _part(self, begin: int, shape: Tuple[int, ...], dtype: Any) -> "DeviceArray":
+        """Returns an array that shares this one's memory from byte `begin` on."""
+        part = DeviceArray.__new__(DeviceArray)
+        part.shape, part.dtype, part.device, part.stream = shape, np.dtype(dtype), self.device, self.stream
+        part._buffer, part._address = self._buffer, self._address + begin
+        return part
+
+    def _written(self, stream: int) -> None:
+        self.stream = stream
+
     def __repr__(self) -> str:
         return f"DeviceArray(shape={self.shape}, dtype={self.dtype}, device={self.device})"
 
@@ -165,39 +175,88 @@ def empty_like(array: Any, where: View, shape: Tuple[int, ...], dtype: Any = np.
 
 class Planes:
     """A picture in YUV, as cameras and files have it. `planes` are arrays of rows x samples, of 8 bits, or of 16 bits for
-    formats of 10 bits; in NV12 and P010, U and V alternate in the second one."""
+    formats of 10 bits; in NV12 and P010, U and V alternate in the second one. They are new arrays, in the memory of a GPU
+    with `device="cuda"`, or those that are given, which are not copied."""
 
     formats = {"i420": lib.FW_I420, "i422": lib.FW_I422, "i444": lib.FW_I444, "nv12": lib.FW_NV12, "i010": lib.FW_I010,
                "i210": lib.FW_I210, "i410": lib.FW_I410, "p010": lib.FW_P010}
     matrices = ("bt601", "bt709", "bt2020")
 
     def __init__(self, format: str, width: int, height: int, *, matrix: str = "bt601", full_range: bool = False,
-                 siting: int = 0) -> None:
+                 siting: int = 0, device: Optional[str] = None, planes: Optional[Sequence[Any]] = None) -> None:
         if format not in self.formats:
             raise ValueError(f"format {format!r}; allowed: {', '.join(self.formats)}")
         if matrix not in self.matrices:
             raise ValueError(f"matrix {matrix!r}; allowed: {', '.join(self.matrices)}")
         self.format, self.width, self.height = format, width, height
         self.matrix, self.full_range, self.siting = matrix, full_range, siting
+        self._typestr = "<u2" if format in ("i010", "i210", "i410", "p010") else "|u1"
         self._image = new("fw_image", format=self.formats[format], width=width, height=height,
                           matrix=self.matrices.index(matrix), full_range=int(full_range), siting=siting)
         size = ffi.new("size_t *")
-        check(lib.fw_image_layout(self._image, ffi.NULL, size))
-        self._memory = np.empty(size[0], np.uint8)
-        address = self._memory.__array_interface__["data"][0]
-        check(lib.fw_image_layout(self._image, ffi.cast("void *", address), ffi.NULL))
-        self.planes = []
-        ends = [int(ffi.cast("intptr_t", data)) - address for data in self._image.data if data] + [size[0]]
-        for plane, (begin, end) in enumerate(zip(ends, ends[1:])):
-            rows = self._memory[begin:end].reshape(-1, self._image.stride[plane])
-            self.planes.append(rows.view(np.uint16) if format in ("i010", "i210", "i410", "p010") else rows)
+        base = 4096  # an address that is not used: it only tells where planes without gaps begin
+        check(lib.fw_image_layout(self._image, ffi.cast("void *", base), size))
+        begins = [int(ffi.cast("intptr_t", data)) - base for data in self._image.data if data]
+        dtype = np.dtype(self._typestr)
+        shapes = [((end - begin) // stride, stride // dtype.itemsize)
+                  for begin, end, stride in zip(begins, [*begins[1:], size[0]], self._image.stride)]
+        self._is_given, self._device = planes is not None, -1
+        if planes is None:
+            backend, number = device_number(device)
+            if backend == lib.FW_BACKEND_CUDA:
+                there = DeviceArray((size[0],), device=number)
+                planes = [there._part(begin, shape, dtype) for begin, shape in zip(begins, shapes)]
+            else:
+                here = np.empty(size[0], np.uint8)
+                planes = [here[begin:begin + rows * samples * dtype.itemsize].view(dtype).reshape(rows, samples)
+                          for begin, (rows, samples) in zip(begins, shapes)]
+        elif len(planes) != len(shapes):
+            raise ValueError(f"there are {len(planes)} planes; {format} has {len(shapes)}")
+        self.planes = list(planes)
+        for number, (plane, shape) in enumerate(zip(self.planes, shapes)):
+            self._point_to(number, self._view(number), shape)
+
+    def _view(self, plane: int, writes: bool = False) -> View:
+        return view(self.planes[plane], self._typestr, writes, f"planes[{plane}]")
+
+    def _point_to(self, plane: int, where: View, shape: Tuple[int, ...]) -> None:
+        image, strides, bytes_each = self._image, where.strides, int(self._typestr[2])
+        if where.shape != shape:
+            raise ValueError(f"planes[{plane}] has the shape {where.shape}; {shape} is required")
+        if strides is not None and (strides[1] != bytes_each or strides[0] < shape[1] * bytes_each):
+            raise ValueError(f"planes[{plane}] has strides {strides}; samples must follow each other within a row, and rows "
+                             "must not be mirrored or overlap")
+        if plane > 0 and where.device != self._device:
+            raise ValueError(f"planes[{plane}] and planes[0] are in different memories")
+        self._device = where.device
+        image.memory, image.device = (lib.FW_HOST, 0) if where.device < 0 else (lib.FW_DEVICE, where.device)
+        image.data[plane] = ffi.cast("void *", where.address)
+        image.stride[plane] = strides[0] if strides is not None else shape[1] * bytes_each
+
+    def _where(self) -> View:
+        """Returns the memory of the planes, and the stream on which the owner of the first one works."""
+        return View(0, (), None, self._device, self._view(0).stream if self._device >= 0 else 0, self)
+
+    def _written(self, stream: int) -> None:
+        for plane in self.planes:
+            if isinstance(plane, DeviceArray):
+                plane.stream = stream
+
+    def to(self, device: str) -> "Planes":
+        """Returns a copy in the memory of "cpu", "cuda" or "cuda:N"."""
+        backend, number = device_number(device)
+        copy = Planes.described(self._image, number if backend == lib.FW_BACKEND_CUDA else -1)
+        stream = self._where().stream
+        check(lib.fw_image_copy(self._image, copy._image, ffi.cast("void *", stream)))
+        copy._written(stream or DEFAULT_STREAM)
+        return copy
 
     @classmethod
-    def described(cls, image: Any) -> "Planes":
-        """Returns a new picture with the format and size of an fw_image."""
+    def described(cls, image: Any, device: int = -1) -> "Planes":
+        """Returns a new picture with the format and size of an fw_image, on a GPU or, with -1, on the host."""
         name = next(name for name, number in cls.formats.items() if number == image.format)
-        return cls(name, image.width, image.height, matrix=cls.matrices[image.matrix],
-                   full_range=bool(image.full_range), siting=image.siting)
+        return cls(name, image.width, image.height, matrix=cls.matrices[image.matrix], full_range=bool(image.full_range),
+                   siting=image.siting, device=None if device < 0 else f"cuda:{device}")
 
 
 Image = Union[Bytes, DeviceArray, Planes, Any]
@@ -242,12 +301,17 @@ class Slot:
         image.stride[0] = strides[0] if strides is not None and shape[0] > 1 else shape[1] * channels
         self._shape, self._strides, self._device, self._was_planes = shape, strides, where.device, False
 
-    def point_to_planes(self, planes: Image, name: str) -> None:
-        """Makes the image that of a picture in planes."""
+    def point_to_planes(self, planes: Image, name: str, writes: bool = False) -> bool:
+        """Makes the image that of a picture in planes, and returns true if it has changed by more than its addresses."""
         if not isinstance(planes, Planes):
             raise TypeError(f"{name} is {type(planes).__name__}; Planes are required")
+        if writes and planes._is_given:
+            for plane in range(len(planes.planes)):
+                planes._view(plane, writes=True)
+        before = (self._was_planes, self._device, self.format())
         ffi.memmove(self.image, planes._image, ffi.sizeof("fw_image"))
-        self._was_planes = True
+        self._was_planes, self._device = True, planes._device
+        return before != (True, self._device, self.format())
 
     def format(self) -> Tuple[int, ...]:
         """Returns what a handle is made for."""

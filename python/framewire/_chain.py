@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Optional, Tuple
 
-from framewire._arrays import Image, Planes, Slot, View, empty_like, view
+from framewire._arrays import Image, Planes, Slot, empty_like, view
 from framewire._frames import FrameHandle, Stream, stream_handle
 from framewire._library import check, encoded, ffi, lib, new, text_of
 
@@ -53,14 +53,14 @@ class Chain(FrameHandle):
             where = self._take(image)
             if self._result.format > lib.FW_BGR:
                 if out is None:
-                    out = Planes.described(self._result)
-                self._out.point_to_planes(out, "out")
+                    out = Planes.described(self._result, where.device)
+                self._out.point_to_planes(out, "out", writes=True)
             else:
                 if out is None:
                     shape = self._shape
-                    if where is not None and len(where.shape) == 3 and len(shape) == 2:
+                    if len(where.shape) == 3 and len(shape) == 2:
                         shape = (*shape, 1) if where.shape[2] == 1 else shape
-                    out = empty_like(image, where if where is not None else _on_host, shape)
+                    out = empty_like(image, where, shape)
                 self._out.point_to(view(out, writes=True, name="out"), "out")
             if time is not None:
                 check(lib.fw_chain_set_time(self._handle, time.index, time.seconds))
@@ -76,6 +76,3 @@ class Chain(FrameHandle):
             text = ffi.new("char **")
             check(lib.fw_chain_explain(self._handle, ffi.cast("const char **", text)))
             return text_of(text[0])
-
-
-_on_host = View(0, (), None, -1, 0, None)

@@ -49,18 +49,29 @@ class Detector(FrameHandle):
         >>> boxes = Detector("min-area=400", rate=25)(frame)
 
     `text` has the options of `framewire detect` without dashes. `rate` is the number of frames per second, if it is known.
-    `device` and `threads` are as for Chain.
+    `background` is a picture to compare frames with, instead of learning one; the method is then `report`. `region` has a
+    byte for each pixel: objects are searched where it is not 0. `device` and `threads` are as for Chain.
     """
 
-    def __init__(self, text: str = "", *, rate: Union[float, Fraction] = 0, device: Optional[str] = None,
-                 threads: int = 0) -> None:
+    def __init__(self, text: str = "", *, rate: Union[float, Fraction] = 0, background: Optional[Bytes] = None,
+                 region: Optional[Any] = None, device: Optional[str] = None, threads: int = 0) -> None:
         super().__init__(device, threads)
+        if background is not None and "method=" not in text:
+            text = f"method=report:{text}" if text else "method=report"
         self._text, self._rate = encoded(text, "text"), float(rate)
+        self._background = None if background is None else np.array(background)
+        self._region = None if region is None else np.array(np.asarray(region) != 0, np.uint8)
         self._boxes, self._count = ffi.new("fw_box **"), ffi.new("size_t *")
 
     def _create(self) -> None:
         self._own(lambda detector: lib.fw_detector_create(detector, self._text, self._slot.image, self._rate,
                                                           self._settings), "fw_detector", lib.fw_detector_destroy)
+        for array, name, set_it in ((self._region, "region", lib.fw_detector_set_region),
+                                    (self._background, "background", lib.fw_detector_set_background)):
+            if array is not None:
+                slot = Slot()
+                slot.point_to(view(array, name=name), name)
+                check(set_it(self._handle, slot.image))
 
     def __call__(self, image: Image, *, stream: Stream = None) -> List[Box]:
         """Detects the objects of the next frame, in the order of their first pixels."""

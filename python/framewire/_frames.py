@@ -9,10 +9,10 @@ from framewire._library import Closable, ffi, lib, new
 Stream = Any  # an int, or CuPy's or PyTorch's
 
 
-def stream_handle(stream: Stream, where: Optional[View], out: Any = None) -> Any:
+def stream_handle(stream: Stream, where: View, out: Any = None) -> Any:
     """Returns the stream on which the library works: the caller's, or else that of the image's library. A DeviceArray that
     is written remembers it."""
-    handle = where.stream if stream is None and where is not None else 0
+    handle = where.stream if stream is None else 0
     for name in ("cuda_stream", "ptr"):
         if hasattr(stream, name):
             handle = int(getattr(stream, name))
@@ -20,8 +20,8 @@ def stream_handle(stream: Stream, where: Optional[View], out: Any = None) -> Any
     else:
         if stream is not None:
             handle = int(stream)
-    if isinstance(out, DeviceArray):
-        out.stream = handle or DEFAULT_STREAM
+    if isinstance(out, (DeviceArray, Planes)):
+        out._written(handle or DEFAULT_STREAM)
     return ffi.cast("void *", handle)
 
 
@@ -40,24 +40,20 @@ class FrameHandle(Closable):
         """Makes the handle for the format of the slot, with the settings."""
         raise NotImplementedError
 
-    def _take(self, image: Image) -> Optional[View]:
+    def _take(self, image: Image) -> View:
         """Points the slot to the frame, and makes the handle if there is none for its format."""
         if not self._is_open:
             raise ValueError(f"the {type(self).__name__} is closed")
-        where: Optional[View] = None
         if isinstance(image, Planes):
-            before = self._slot.format()
-            self._slot.point_to_planes(image, "image")
-            changed = before != self._slot.format()
-            number = -1
+            where = image._where()
+            changed = self._slot.point_to_planes(image, "image")
         else:
             where = view(image)
             changed = self._slot.point_to(where, "image")
-            number = where.device
         if changed or self._handle is None:
             if not self._wants_device:  # where the frames are
-                self._settings.backend = lib.FW_BACKEND_CPU if number < 0 else lib.FW_BACKEND_CUDA
-                self._settings.device = max(number, 0)
+                self._settings.backend = lib.FW_BACKEND_CPU if where.device < 0 else lib.FW_BACKEND_CUDA
+                self._settings.device = max(where.device, 0)
             key = (*self._slot.format(), self._settings.backend, self._settings.device)
             if self._handle is None or key != self._key:
                 self._release()

@@ -67,7 +67,7 @@ class Source(Frames):
         ...     print(frame.shape)
 
     Frames are arrays of rows x columns (gray) or rows x columns x 3 (blue, green, red). With `native`, pictures in YUV stay
-    as they are: Planes. With `device="cuda"`, frames are DeviceArrays, decoded on the GPU if it can. `start` and `duration`
+    as they are: Planes. With `device="cuda"`, frames are in the memory of the GPU, decoded there if it can. `start` and `duration`
     are a range in seconds; `timeout` is the longest wait for a camera or the network; `size` and `rate` are asked of a camera.
     """
 
@@ -79,8 +79,6 @@ class Source(Frames):
         super().__init__()
         backend, number = device_number(device)
         self._device = number if backend == lib.FW_BACKEND_CUDA else -1
-        if native and self._device >= 0:
-            raise ValueError("native planes of a GPU have no Python type yet; allowed: native=True on the CPU")
         options = new("fw_source_options", native=int(native), on_device=int(self._device >= 0), device=number,
                       loop=int(loop), start_seconds=start, duration_seconds=duration, timeout_seconds=timeout,
                       width=size[0], height=size[1], rate=rate)
@@ -95,10 +93,10 @@ class Source(Frames):
         """Reads the next frame into `out` or a new array, and returns it; None at the end. Other threads run meanwhile."""
         with self._lock:
             handle = self._opened()
-            where = None
             if self._image.format > lib.FW_BGR:
-                out = Planes.described(self._image) if out is None else out
-                self._slot.point_to_planes(out, "out")
+                planes: Any = Planes.described(self._image, self._device) if out is None else out
+                self._slot.point_to_planes(planes, "out", writes=True)
+                out, where = planes, planes._where()
             else:
                 if out is None:
                     out = (DeviceArray(self.shape, device=self._device) if self._device >= 0

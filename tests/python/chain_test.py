@@ -148,11 +148,44 @@ class Chain(FolderTest):
         with self.assertRaisesRegex(ValueError, "format 'yuv'; allowed: i420"):
             framewire.Planes("yuv", 7, 5)
 
+    def test_planes_may_be_arrays_of_the_caller(self):
+        for kind, rows, dtype in (("nv12", 3, np.uint8), ("p010", 3, np.uint16)):
+            frame = noise(8, 12).astype(dtype) << (0 if dtype == np.uint8 else 6)
+            luma, chroma = frame[:5, 2:9], frame[5:, 2:10]
+            given = framewire.Planes(kind, 7, 5, planes=[luma, chroma])
+            self.assertIs(given.planes[0], luma)
+            own = framewire.Planes(kind, 7, 5)
+            own.planes[0][:], own.planes[1][:] = luma, chroma
+            for text in ("gaussian=3", "flip=vertical"):
+                chain = framewire.Chain(text)
+                np.testing.assert_array_equal(chain(given), chain(own))
+            for got, want in zip(given.to("cpu").planes, given.planes):
+                np.testing.assert_array_equal(got, want)
+        planes = noise(16, 40)
+        given = framewire.Planes("i420", 12, 16, planes=[planes[:, :12], planes[:8, 14:20], planes[:8, 22:28]])
+        chain, kept = framewire.Chain("gaussian=3"), np.zeros((16, 40), np.uint8)
+        want = chain(given.to("cpu"))
+        out = framewire.Planes("i420", 12, 16, planes=[kept[:, :12], kept[:8, 14:20], kept[:8, 22:28]])
+        self.assertIs(chain(given, out), out)
+        for got, wanted in zip(out.planes, want.planes):
+            np.testing.assert_array_equal(got, wanted)
+        self.assertFalse(kept[:, 12:14].any() or kept[:, 28:].any() or kept[8:, 12:].any())
+        kept.flags.writeable = False
+        with self.assertRaisesRegex(ValueError, r"planes\[0\] is read-only"):
+            chain(given, framewire.Planes("i420", 12, 16, planes=[kept[:, :12], kept[:8, 14:20], kept[:8, 22:28]]))
+        luma, chroma = noise(5, 7), noise(3, 8)
+        for wrong, message in (([luma], "1 planes; nv12 has 2"), ([luma, luma], r"shape \(5, 7\); \(3, 8\) is"),
+                               ([luma.astype(np.uint16), chroma], "elements of type"),
+                               ([noise(5, 14)[:, ::2], chroma], "must follow each other"),
+                               ([luma[::-1], chroma], "mirrored")):
+            with self.assertRaisesRegex((TypeError, ValueError), message):
+                framewire.Planes("nv12", 7, 5, planes=wrong)
+
     @unittest.skipIf(framewire.device_count(), "this machine has a GPU")
     def test_without_a_gpu_cuda_is_unavailable(self):
         for make in (lambda: framewire.Chain("gray", device="cuda")(noise(4, 4)),
                      lambda: framewire.Source("synth:size=64x48", device="cuda"),
-                     lambda: framewire.DeviceArray((4, 4)), lambda: framewire.Chain("gray")(_ForeignArray())):
+                     lambda: framewire.DeviceArray((4, 4)), lambda: framewire.Planes("nv12", 8, 8, device="cuda"), lambda: framewire.Chain("gray")(_ForeignArray())):
             with self.assertRaisesRegex(framewire.UnavailableError, "CUDA"):
                 make()
 

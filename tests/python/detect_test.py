@@ -46,6 +46,26 @@ class Detect(FolderTest):
         with self.assertRaisesRegex(framewire.ArgumentError, "min-area"):
             framewire.Detector("min-aera=5")(frame)
 
+    def test_regions_and_pictures_equal_those_of_the_program(self):
+        room, records = self.path("room.png"), self.path("want.jsonl")
+        program("run", "-i", self.clip(), "--frames", "1", "-o", room)
+        program("detect", "-i", self.clip(), "--background", room, "--min-area", "200", "--roi", "300,100,400,400", "-o", records)
+        with open(records, encoding="utf-8") as file:
+            want = [[entry["box"] for entry in json.loads(line)["objects"]] for line in file]
+        source = framewire.Source(self.clip())
+        region = np.zeros(source.shape[:2], bool)
+        region[100:500, 300:700] = True
+        detector = framewire.Detector("min-area=200", rate=source.rate, background=framewire.Source(room).read(),
+                                      region=region)
+        for _ in range(2):
+            self.assertEqual([[list(box[:4]) for box in detector(frame)] for frame in framewire.Source(self.clip())], want)
+            detector.reset()
+        self.assertGreater(sum(map(len, want)), 10)
+        for wrong in ({"region": region[1:]}, {"background": noise(4, 4)},
+                      {"text": "method=adaptive", "background": framewire.Source(room).read()}):
+            with self.assertRaises(framewire.ArgumentError):
+                framewire.Detector(**wrong)(source.read())
+
     def test_trackers_refuse_impossible_boxes(self):
         tracker = framewire.Tracker((60, 40))
         self.assertEqual(tracker([], 0), [])
@@ -77,6 +97,25 @@ class Hog(FolderTest):
                 hog(image, wrong)
         with self.assertRaises(TypeError):
             hog(image, np.empty((4, 6, 9)))
+
+    def test_people_equal_those_of_the_program(self):
+        model, records, image = self.path("model.npy"), self.path("people.jsonl"), self.path("image.png")
+        np.save(model, np.random.default_rng(2).normal(size=15 * 7 * 36 + 1).astype(np.float32))
+        program("run", "-i", self.clip(), "--frames", "1", "-o", image)
+        program("hog", "--people", model, "-i", image, "--threshold", "7", "--group", "overlap", "-o", records,
+                "--backend", "cpu")
+        with open(records, encoding="utf-8") as file:
+            want = json.loads(file.readline())["objects"]
+        people = framewire.People(model, "threshold=7:group=overlap")
+        found = people(framewire.Source(image).read())
+        self.assertEqual([list(person[:4]) for person in found], [person["box"] for person in want])
+        for person, wanted in zip(found, want):
+            self.assertAlmostEqual(person.score, wanted["score"], places=4)
+        self.assertGreater(len(found), 3)
+        with self.assertRaisesRegex(framewire.NoInputError, "none.npy"):
+            framewire.People(self.path("none.npy"))(noise(200, 100))
+        with self.assertRaisesRegex(framewire.ArgumentError, "smaller than the smallest window"):
+            people(noise(60, 60))
 
 
 class Codec(unittest.TestCase):

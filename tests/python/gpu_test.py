@@ -1,5 +1,7 @@
 """Arrays in the memory of a GPU: bytes equal those of the CPU, and nothing is copied."""
 import importlib
+import os
+import tempfile
 import time
 import unittest
 
@@ -54,6 +56,61 @@ class Gpu(unittest.TestCase):
         text = "synth:size=98x66:objects=2:frames=4"
         for there, here in zip(framewire.Source(text, device="cuda"), framewire.Source(text)):
             np.testing.assert_array_equal(there.numpy(), here)
+
+    def test_planes_stay_on_the_gpu(self):
+        for kind in ("i420", "nv12", "p010"):
+            here = framewire.Planes(kind, 97, 51)
+            for plane in here.planes:
+                plane[:] = noise(*plane.shape)
+                if kind == "p010":
+                    plane <<= 6
+            there = here.to("cuda")
+            self.assertIsInstance(there.planes[0], framewire.DeviceArray)
+            for one, other, wanted in zip(there.planes, there.to("cpu").planes, here.planes):
+                np.testing.assert_array_equal(one.numpy(), wanted)
+                np.testing.assert_array_equal(other, wanted)
+            for text in ("gaussian=5", "flip=horizontal", "median=3"):
+                with self.subTest(kind + text):
+                    got, want = framewire.Chain(text)(there), framewire.Chain(text)(here)
+                    if kind != "i420" or text == "median=3":
+                        got, want = [got], [want]  # they are in BGR
+                    else:
+                        got, want = got.planes, want.planes
+                    for one, wanted in zip(got, want):
+                        self.assertIsInstance(one, framewire.DeviceArray)
+                        np.testing.assert_array_equal(one.numpy(), wanted)
+        text = "synth:size=98x66:objects=2:frames=4"
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "clip.y4m")
+            with framewire.Sink(path) as sink:
+                for frame in framewire.Source(text):
+                    sink.write(frame)
+            frames = zip(framewire.Source(path, device="cuda", native=True), framewire.Source(path, native=True))
+            for there, here in frames:
+                for one, wanted in zip(there.planes, here.planes):
+                    np.testing.assert_array_equal(one.numpy(), wanted)
+
+    def test_planes_of_other_libraries_are_not_copied(self):
+        torch = library("torch")
+        planes = [torch.from_numpy(noise(*shape)).cuda() for shape in ((50, 98), (25, 49), (25, 49))]
+        given = framewire.Planes("i420", 98, 50, planes=planes)
+        results = [torch.empty_like(plane) for plane in planes]
+        framewire.Chain("gaussian=5")(given, framewire.Planes("i420", 98, 50, planes=results))
+        want = framewire.Chain("gaussian=5")(given.to("cpu"))
+        for result, wanted in zip(results, want.planes):
+            np.testing.assert_array_equal(result.cpu().numpy(), wanted)
+        for plane in framewire.Planes("i420", 98, 50, device="cuda").planes:
+            self.assertEqual(torch.from_dlpack(plane).data_ptr(), plane.__cuda_array_interface__["data"][0])
+
+    def test_people_are_found_on_the_gpu(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model = os.path.join(folder, "model.npy")
+            np.save(model, np.random.default_rng(2).normal(size=15 * 7 * 36 + 1).astype(np.float32))
+            image = framewire.Source("synth:size=320x240:objects=5").read()
+            text = "threshold=7:group=overlap"
+            want, got = (framewire.People(model, text)(where) for where in (image, self.upload(image)))
+            self.assertGreater(len(want), 1)
+            self.assertEqual([person[:4] for person in got], [person[:4] for person in want])
 
     def test_calls_only_queue_their_work(self):
         for shape in ((8, 8, 3), (1080, 1920, 3)):
