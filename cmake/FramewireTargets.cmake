@@ -36,13 +36,17 @@ if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES ccache)
     target_compile_options(framewire_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.>)
 endif()
 # LLVM's linker takes a quarter of the default one's time. `release` keeps the default.
+# A cross compiler of GCC does not find it.
 find_program(FRAMEWIRE_LLD ld.lld)
-if(FRAMEWIRE_LLD)
+if(FRAMEWIRE_LLD AND NOT CMAKE_CROSSCOMPILING)
     target_link_options(framewire_options INTERFACE $<$<CONFIG:Dev>:-fuse-ld=lld>)
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     # Baseline of the SIMD sources' dispatch at run time (core/simd.hpp): any x86-64 since 2009.
     target_compile_options(framewire_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v2>)
+else()
+    # That baseline has no fused multiply-add. Others have, and results must have the same bits as on x86-64.
+    target_compile_options(framewire_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
 endif()
 if(FRAMEWIRE_SANITIZE)
     target_compile_options(framewire_options INTERFACE

@@ -223,7 +223,10 @@ void for_each_instruction_set(Backend backend, const std::function<void(const st
     struct Restore {
         ~Restore() { hwy::SetSupportedTargetsForTest(0); }
     } restore;
-    for (const auto target : hwy::SupportedAndGeneratedTargets()) {
+    // Without a choice at run time, Highway's answer may lack the only instruction set (core/simd.hpp).
+    const auto targets =
+        HWY_HAVE_RUNTIME_DISPATCH ? hwy::SupportedAndGeneratedTargets() : std::vector<std::int64_t>{HWY_STATIC_TARGET};
+    for (const auto target : targets) {
         hwy::SetSupportedTargetsForTest(target);
         body(hwy::TargetName(target));
     }

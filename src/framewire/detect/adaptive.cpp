@@ -36,7 +36,7 @@ using Ints = hn::Repartition<std::int32_t, Bytes>;
 using Floats = hn::Repartition<float, Bytes>;
 using B = hn::VFromD<Bytes>;
 using W = hn::VFromD<Words>;
-using Mask = hn::MFromD<Bytes>;
+using Mask = hn::Mask<Bytes>;
 constexpr int lanes = static_cast<int>(hn::MaxLanes(Bytes())), word_lanes = lanes / 2;
 
 HWY_INLINE B set(int value) { return hn::Set(Bytes(), static_cast<std::uint8_t>(value)); }
@@ -53,12 +53,12 @@ HWY_INLINE B narrowed(W low, W high) {
 
 // The lanes of a mask whose bits start at `first`, a multiple of 8, of a word.
 template <class D>
-HWY_INLINE hn::MFromD<D> lanes_of(D d, std::uint32_t word, int first) {
+HWY_INLINE hn::Mask<D> lanes_of(D d, std::uint32_t word, int first) {
     const std::uint32_t bits[2] = {word >> first, 0};
     return hn::LoadMaskBits(d, reinterpret_cast<const std::uint8_t*>(bits));
 }
 template <class D>
-HWY_INLINE std::uint32_t bits_of(D d, hn::MFromD<D> mask) {
+HWY_INLINE std::uint32_t bits_of(D d, hn::Mask<D> mask) {
     std::uint8_t bytes[8] = {};
     hn::StoreMaskBits(d, mask, bytes);
     std::uint32_t bits;

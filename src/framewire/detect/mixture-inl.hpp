@@ -31,7 +31,7 @@ using Ints = hn::RebindToSigned<Floats>;
 using Unsigned = hn::RebindToUnsigned<Floats>;
 using Words = hn::Repartition<std::uint16_t, Floats>;
 using V = hn::VFromD<Floats>;
-using M = hn::MFromD<Floats>;
+using M = hn::Mask<Floats>;
 
 // A vector of floats holds every other pixel of a vector of words of the same size, so that a mask and a shift turn
 // words into floats.

@@ -36,7 +36,7 @@ using DF = hn::RebindToFloat<D32>;
 using V16 = hn::VFromD<D16>;
 using V32 = hn::VFromD<D32>;
 using VF = hn::VFromD<DF>;
-using MF = hn::MFromD<DF>;
+using MF = hn::Mask<DF>;
 
 // Gradient of a vector of pixels.
 struct Gradient {
@@ -102,7 +102,7 @@ HWY_INLINE Gradient gradient_at(const HogRows& rows, std::int64_t x, GradientOf&
 // from the axis.
 struct Turned {
     V16 along, across;
-    hn::MFromD<D16> steep;  // true for the y axis
+    hn::Mask<D16> steep;  // true for the y axis
 };
 
 // Swaps the axes of steep gradients, which keeps the quotient across / along within -1..1.
@@ -120,7 +120,7 @@ HWY_INLINE void halve(V16 values, VF* to) {
 }
 
 // Converts both halves of a mask to 32 bits; AVX-512 masks are split by a shift.
-HWY_INLINE void halve(hn::MFromD<D16> mask, MF* to) {
+HWY_INLINE void halve(hn::Mask<D16> mask, MF* to) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
     to[0] = MF{static_cast<decltype(MF::raw)>(mask.raw)};
     to[1] = MF{static_cast<decltype(MF::raw)>(mask.raw >> hn::MaxLanes(DF()))};
