@@ -44,7 +44,10 @@ skip_reason() { # KIND: prints why jobs of that kind cannot run on this machine;
     case $1 in
         ffmpeg) [ -e "$work/has-ffmpeg" ] || echo "this build has no FFmpeg" ;;
         font) [ -e "$work/inputs/font.ttf" ] || echo "no font DejaVu Sans on this machine" ;;
-        floats) [ "$backend" = cpu ] && [ -e "$work/has-avx3_dl" ] || echo "HOG's floats are recorded on a CPU with AVX3_DL" ;;
+        swscale) [ -e "$work/has-ffmpeg" ] || echo "this build has no FFmpeg"
+            [ ! -e "$work/runs-NEON" ] || echo "libswscale rounds differently on arm64" ;;
+        floats) [ "$backend" = cpu ] && { [ -e "$work/runs-AVX3_DL" ] || [ -e "$work/runs-NEON" ]; } ||
+            echo "HOG's floats are recorded on a CPU with AVX3_DL or NEON" ;;
     esac
 }
 
@@ -91,14 +94,16 @@ report() { # NAME PROBLEM: reports one test, which fails if PROBLEM is not empty
 mkdir "$work/inputs"
 version=$(framewire --version)
 grep -q '^FFmpeg: not built in' <<<"$version" || touch "$work/has-ffmpeg"
-grep -q 'this CPU runs AVX3_DL' <<<"$version" && touch "$work/has-avx3_dl"
+for best in AVX3_DL NEON; do
+    grep -q "this CPU runs $best" <<<"$version" && touch "$work/runs-$best"
+done
 font=${FRAMEWIRE_TEST_FONT:-$(fc-match --format='%{file}' 'DejaVu Sans:style=Book' 2>/dev/null)}
 # If DejaVu Sans is missing, fontconfig names another font, which is not used.
 case $font in */DejaVuSans.ttf | */test-font.ttf) ln -s "$(realpath "$font")" "$work/inputs/font.ttf" ;; esac
 
 status=0
 export backend=cpu
-report EveryLineIsAJob "$(grep -nvE '^(#.*|input   -                 .+|(any|font|ffmpeg|floats) +([0-9a-f]{16}|- {15})  .+|)$' "$results")" || status=1
+report EveryLineIsAJob "$(grep -nvE '^(#.*|input   -                 .+|(any|font|ffmpeg|swscale|floats) +([0-9a-f]{16}|- {15})  .+|)$' "$results")" || status=1
 inputs=$(cd "$work/inputs" && sed -n 's/^input  *-  *//p' "$results" | while read -r command; do
     eval "$command" 2>&1 </dev/null || { echo "failed: $command" && break; }
 done)
@@ -110,7 +115,7 @@ done)
 report EveryFilterExampleHasAJob "$missing" || status=1
 
 for backend in ${FRAMEWIRE_BACKEND:-cpu}; do
-    awk -v ORS='\0' '/^(any|font|ffmpeg|floats) / { print NR; print }' "$results" |
+    awk -v ORS='\0' '/^(any|font|ffmpeg|swscale|floats) / { print NR; print }' "$results" |
         xargs -0 -n 2 -P "${TEST_JOBS:-1}" bash -c 'run_job "$@"' run_job || status=1
 done
 

@@ -146,6 +146,21 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_to_bytes(D8 d8, V32 q0, V32 q1,
     return hn::ConcatEven(d8, hn::BitCast(d8, high), hn::BitCast(d8, low));
 }
 
+/// Number of vectors that hold a sum of floats. With NEON they have sixteen lanes together, like one vector of AVX-512:
+/// both add in the same order, so sums have the same bits.
+constexpr int vectors_per_sum = HWY_TARGET == HWY_NEON ? 4 : 1;
+
+/// Returns the sum of all lanes of `vectors_per_sum` vectors of floats.
+template <class DF>
+HWY_INLINE float sum_of_lanes(DF df, const hwy::HWY_NAMESPACE::VFromD<DF>* sums) {
+    namespace hn = hwy::HWY_NAMESPACE;
+    if constexpr (vectors_per_sum == 1) return hn::GetLane(hn::SumOfLanes(df, sums[0]));
+    // AVX-512 adds the halves of the sixteen lanes, then the halves of those sums, and so on.
+    const auto four = hn::Add(hn::Add(sums[0], sums[2]), hn::Add(sums[1], sums[3]));
+    const auto two = hn::Add(four, hn::Shuffle1032(four));
+    return hn::GetLane(hn::Add(two, hn::Shuffle2301(two)));
+}
+
 /// Returns a function that moves bytes 0..11, 12..23, 24..35, ... of a vector to the start of its 16-byte blocks: four
 /// BGR pixels per block. The last four bytes of each block are unspecified.
 template <class D8>

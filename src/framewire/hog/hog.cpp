@@ -12,6 +12,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "framewire/core/simd-inl.hpp"
 #include "framewire/hog/hog-inl.hpp"
 
 #include <algorithm>
@@ -364,8 +365,7 @@ int norm_small_blocks(const BlockRow& blocks, std::int64_t reach) {
                     sums[block] = hn::MulAdd(all[block][i], all[block][i], sums[block]);
             // The roots of several blocks are computed together, so that they overlap.
             float squares[together];
-            for (int block = 0; block < together; ++block)
-                squares[block] = hn::GetLane(hn::SumOfLanes(df, sums[block]));
+            for (int block = 0; block < together; ++block) squares[block] = sum_of_lanes(df, &sums[block]);
             for (int block = 0; block < together; ++block)
                 scale[block] = hn::Set(df, 1 / (std::sqrt(squares[block] + blocks.lengths.squared) + added));
         };
@@ -407,7 +407,7 @@ void norm_row(const BlockRow& blocks) {
     const auto reach = values - run + (run + step - 1) / step * step;  // extent of the stores of one block
     HWY_ALIGN float last[hog_most_block * hog_most_block * hog_most_bins + HWY_MAX_BYTES];
     int x = 0;
-    if (blocks.block == 2) {
+    if (vectors_per_sum == 1 && blocks.block == 2) {
         const auto vectors = (run + step - 1) / step;
         if (vectors == 1) x = norm_small_blocks<1>(blocks, reach);
         if (vectors == 2) x = norm_small_blocks<2>(blocks, reach);
@@ -415,20 +415,26 @@ void norm_row(const BlockRow& blocks) {
     }
     for (; x < blocks.columns; ++x) {
         const auto* cells = blocks.cells + std::int64_t{x} * blocks.bins;
-        // Calls body(offset in the block, values times `scale`, clipped to `above`).
+        // Calls body(offset in the block, vector of a sum, values times `scale`, clipped to `above`).
         const auto for_vectors = [&](VF scale, VF above, auto&& body) HWY_ATTR {
             for (int y = 0; y < blocks.block; ++y)
-                for (std::int64_t i = 0; i < run; i += step) {
-                    const auto whole = hn::LoadU(df, cells + y * blocks.cell_row_values + i);
-                    const auto own = hn::FirstN(df, static_cast<std::size_t>(std::min(step, run - i)));
-                    body(y * run + i, hn::Min(hn::Mul(hn::IfThenElseZero(own, whole), scale), above));
-                }
+                for (std::int64_t all = 0; all < run; all += vectors_per_sum * step)
+                    for (int vector = 0; vector < vectors_per_sum; ++vector) {
+                        const auto i = all + vector * step;
+                        if (vector > 0 && i >= run) break;
+                        const auto whole = hn::LoadU(df, cells + y * blocks.cell_row_values + i);
+                        const auto own = hn::FirstN(df, static_cast<std::size_t>(std::min(step, run - i)));
+                        body(y * run + i, vector, hn::Min(hn::Mul(hn::IfThenElseZero(own, whole), scale), above));
+                    }
         };
         const auto scale_of = [&](VF scale, VF above, float added) HWY_ATTR {
-            auto sum = hn::Zero(df);
-            for_vectors(scale, above, [&](std::int64_t, VF value) HWY_ATTR { sum = hn::MulAdd(value, value, sum); });
+            VF sums[vectors_per_sum];
+            for (auto& sum : sums) sum = hn::Zero(df);
+            for_vectors(scale, above, [&](std::int64_t, int vector, VF value) HWY_ATTR {
+                sums[vector] = hn::MulAdd(value, value, sums[vector]);
+            });
             // A scalar root and a scalar division, because they take several times as long on whole vectors.
-            const auto squared = hn::GetLane(hn::SumOfLanes(df, sum)) + blocks.lengths.squared;
+            const auto squared = sum_of_lanes(df, sums) + blocks.lengths.squared;
             return hn::Set(df, 1 / (std::sqrt(squared) + added));
         };
         const auto first = scale_of(one, hn::Set(df, std::numeric_limits<float>::infinity()), blocks.lengths.first);
@@ -438,7 +444,7 @@ void norm_row(const BlockRow& blocks) {
         const bool fits = reach <= (blocks.columns - x) * values;
         auto* to = fits ? out : last;
         for_vectors(first, most,
-                    [&](std::int64_t at, VF value) HWY_ATTR { hn::StoreU(hn::Mul(value, second), df, to + at); });
+                    [&](std::int64_t at, int, VF value) HWY_ATTR { hn::StoreU(hn::Mul(value, second), df, to + at); });
         if (!fits) std::copy_n(last, values, out);
     }
 }

@@ -8,6 +8,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "framewire/core/simd-inl.hpp"
+
 #include <algorithm>
 
 #ifndef FRAMEWIRE_WINDOW_ROWS
@@ -47,9 +49,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 using DF = hn::ScalableTag<float>;
 using VF = hn::VFromD<DF>;
 
-// Windows that are scored together: as many sums as leave registers for the operands, of 32 or 16 registers in total.
+// Windows that are scored together: as many sums as leave registers for the operands. AVX-512 has 32 registers, others
+// 16; NEON has 32, of which four hold one sum.
 constexpr bool many_registers = HWY_TARGET <= HWY_AVX3;
-constexpr int rows_at_once = many_registers ? 3 : 2, columns_at_once = many_registers ? 8 : 6;
+constexpr int rows_at_once = many_registers ? 3 : 2, columns_at_once = many_registers ? 8 : vectors_per_sum > 1 ? 3 : 6;
 static_assert(rows_at_once <= window_weights_rows_around + 1);
 
 // Scores rows x columns windows, starting with column `x`. For each row of windows, a row of descriptors is multiplied
@@ -58,27 +61,30 @@ template <int rows, int columns>
 HWY_INLINE void score_windows(const WindowRows& all, int y, int x) {
     const DF df;
     const auto step = static_cast<std::int64_t>(hn::Lanes(df));
-    VF sums[rows][columns];
+    VF sums[rows][columns][vectors_per_sum];
     for (auto& row : sums)
-        for (auto& sum : row) sum = hn::Zero(df);
+        for (auto& sum : row)
+            for (auto& vector : sum) vector = hn::Zero(df);
     const auto* descriptors = all.descriptors + y * all.row_values + std::int64_t{x} * all.values;
     for (int row = 0; row < all.window_rows + rows - 1; ++row) {
         const auto* values = descriptors + row * all.row_values;
         const auto* weights = all.weights + row * all.weights_stride;
-        for (std::int64_t i = 0; i < all.weights_stride; i += step) {
-            // Each row of windows needs a different row of weights for the same row of descriptors.
-            VF weight[rows];
-            for (int r = 0; r < rows; ++r) weight[r] = hn::Load(df, weights - r * all.weights_stride + i);
-            for (int c = 0; c < columns; ++c) {
-                const auto value = hn::LoadU(df, values + c * all.values + i);
-                for (int r = 0; r < rows; ++r) sums[r][c] = hn::MulAdd(weight[r], value, sums[r][c]);
+        for (std::int64_t first = 0; first < all.weights_stride; first += vectors_per_sum * step)
+            for (int vector = 0; vector < vectors_per_sum; ++vector) {
+                const auto i = first + vector * step;
+                // Each row of windows needs a different row of weights for the same row of descriptors.
+                VF weight[rows];
+                for (int r = 0; r < rows; ++r) weight[r] = hn::Load(df, weights - r * all.weights_stride + i);
+                for (int c = 0; c < columns; ++c) {
+                    const auto value = hn::LoadU(df, values + c * all.values + i);
+                    for (int r = 0; r < rows; ++r)
+                        sums[r][c][vector] = hn::MulAdd(weight[r], value, sums[r][c][vector]);
+                }
             }
-        }
     }
     for (int r = 0; r < rows; ++r)
         for (int c = 0; c < columns; ++c)
-            all.scores[std::int64_t{y + r} * all.columns + x + c] =
-                hn::GetLane(hn::SumOfLanes(df, sums[r][c])) + all.bias;
+            all.scores[std::int64_t{y + r} * all.columns + x + c] = sum_of_lanes(df, sums[r][c]) + all.bias;
 }
 
 // Scores one group of rows of windows: several columns at a time, the remaining ones one by one.
