@@ -54,6 +54,8 @@ tests=(
     # tools for fuzzing, formatting and the reference of the headers
     clang clang-format libclang-rt-14-dev doxygen
 )
+# The build for arm64 on another machine; scripts/arm64-root.sh fetches its libraries.
+[ "$(dpkg --print-architecture)" != amd64 ] || tests+=(g++-aarch64-linux-gnu qemu-user)
 benches=(
     # coders to compare with, and NVIDIA's declarations of NVDEC
     libcharls-dev libzstd-dev libffmpeg-nvenc-dev

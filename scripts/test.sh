@@ -13,6 +13,7 @@ cmake --preset "$preset" >/dev/null
 targets=(all)
 [ "$preset" != dev ] || targets+=(framewire-bench opencv-detection-curve train-models)
 ninja -C "$build" "${targets[@]}"
+[ "$preset" != dev ] || tests/arm64_test.sh --build || true # tests/arm64_test.sh reports failures
 
 export TEST_JOBS=4              # many tests wait more than they compute
 export FRAMEWIRE_REQUIRE_DATA=1 # deps.sh has installed everything that tests read
@@ -42,8 +43,10 @@ done
 if [ "$preset" = dev ]; then
     # These tests do not use GoogleTest: the benches, the recorded results, the format and the layering of the sources, retired
     # words, how tests are counted, the reference of the headers, what the demo installs and builds, the plots, the documents, what
-    # CUDA sources compile for, the installed package as another project uses it from C++, C and Python, and what runs in browsers.
+    # CUDA sources compile for, the installed package as another project uses it from C++, C and Python, what runs in browsers, and
+    # the build for arm64.
     first+=(tests/benches_test.sh)
+    for shard in 1 2 3; do next+=("tests/arm64_test.sh@$shard/3"); done
     next+=(tests/web_test.sh tests/golden_test.sh tests/consumers/consumer_test.sh tests/cuda_objects_test.sh
         tests/consumers/c_test.sh tests/python_test.py)
     last+=(tests/format_test.sh tests/layering_test.sh tests/words_test.sh tests/count_tests_test.sh tests/reference_test.sh

@@ -6,6 +6,7 @@
 #   FRAMEWIRE_PROGRAM=FILE           default build/dev/framewire
 #   FRAMEWIRE_TEST_FONT=FILE         DejaVu Sans, if fontconfig does not know it
 #   TEST_JOBS=N                      jobs at a time; default 1
+#   GTEST_TOTAL_SHARDS=N GTEST_SHARD_INDEX=I   every Nth job only, from the Ith on
 set -uo pipefail
 here=$(dirname "$(realpath "$0")")
 results=$here/golden/results.txt
@@ -115,7 +116,8 @@ done)
 report EveryFilterExampleHasAJob "$missing" || status=1
 
 for backend in ${FRAMEWIRE_BACKEND:-cpu}; do
-    awk -v ORS='\0' '/^(any|font|ffmpeg|swscale|floats) / { print NR; print }' "$results" |
+    awk -v ORS='\0' -v shards="${GTEST_TOTAL_SHARDS:-1}" -v shard="${GTEST_SHARD_INDEX:-0}" '
+        /^(any|font|ffmpeg|swscale|floats) / && jobs++ % shards == shard { print NR; print }' "$results" |
         xargs -0 -n 2 -P "${TEST_JOBS:-1}" bash -c 'run_job "$@"' run_job || status=1
 done
 

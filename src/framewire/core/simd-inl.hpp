@@ -148,7 +148,7 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_to_bytes(D8 d8, V32 q0, V32 q1,
 
 /// Number of vectors that hold a sum of floats. With NEON they have sixteen lanes together, like one vector of AVX-512:
 /// both add in the same order, so sums have the same bits.
-constexpr int vectors_per_sum = HWY_TARGET == HWY_NEON ? 4 : 1;
+constexpr int vectors_per_sum = HWY_ARCH_ARM_A64 ? 4 : 1;
 
 /// Returns the sum of all lanes of `vectors_per_sum` vectors of floats.
 template <class DF>
