@@ -16,9 +16,9 @@ function(framewire_choose_architectures)
         set(architectures ${CMAKE_CUDA_ARCHITECTURES_NATIVE})
     elseif(FRAMEWIRE_GPUS STREQUAL "CHECK")
         # Every later GPU accepts code for compute_75, within the same limits. The sources are therefore compiled to one
-        # intermediate code, which the assemblers of the oldest and the newest GPU check. Only functions that use
-        # features of sm_80 depend on the architecture (tests/cuda_objects_test.sh enforces this); these are compiled
-        # here for all GPUs.
+        # intermediate code, which the assemblers of the oldest and the newest GPU check, and that of Jetson Orin (sm_87).
+        # Only functions that use features of sm_80 depend on the architecture (tests/cuda_objects_test.sh enforces this);
+        # these are compiled here for all GPUs.
         set(architectures OFF)
         list(GET all 0 oldest)
         list(GET all -1 newest)
@@ -29,7 +29,7 @@ function(framewire_choose_architectures)
             -gencode arch=compute_${oldest},code=sm_${oldest} -gencode arch=compute_80,code=[${from_80}]
             ${PROJECT_SOURCE_DIR}/cmake/all_gpus.cu -o ${PROJECT_BINARY_DIR}/all_gpus.fatbin
             COMMAND_ERROR_IS_FATAL ANY)
-        string(APPEND CMAKE_CUDA_FLAGS " -gencode arch=compute_${oldest},code=[sm_${oldest},sm_${newest}]")
+        string(APPEND CMAKE_CUDA_FLAGS " -gencode arch=compute_${oldest},code=[sm_${oldest},sm_87,sm_${newest}]")
         set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS}" PARENT_SCOPE)
         # Leave out the host part, which every other build compiles.
         string(REPLACE "<CUDA_COMPILE_MODE>" "-fatbin" rule "${CMAKE_CUDA_COMPILE_OBJECT}")

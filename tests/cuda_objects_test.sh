@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles the kernels, not the host code, of the libraries' CUDA sources for the preset `release`. Every source is
-# compiled for the oldest and the newest GPU of the preset; sources with architecture-dependent code are compiled for
-# all of its GPUs (cmake/FramewireCuda.cmake says why this is enough).
+# compiled for the oldest and the newest GPU of the preset and for Jetson Orin; sources with architecture-dependent code are
+# compiled for all of its GPUs (cmake/FramewireCuda.cmake says why this is enough).
 cd "$(dirname "$0")/.." || exit 1
 build=build/cuda-objects
 log=$(mktemp)
