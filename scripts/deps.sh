@@ -4,7 +4,8 @@
 #   scripts/deps.sh [--list] [SET...]   default: all
 #     demo      what scripts/demo.sh builds: no FFmpeg, no window, no plots on the page
 #     program   the whole program; includes demo
-#     tests     what the tests, the fuzzers and scripts/format.sh need; includes program
+#     tests     what the tests, the fuzzers and scripts/format.sh need; includes program and, on x86-64, arm64
+#     arm64     what the preset arm64 needs on an x86-64 machine; includes demo. scripts/arm64-root.sh fetches the libraries
 #     benches   what the benches compare with, and what plots them; includes program
 #     all       tests and benches
 # --list prints the Debian packages of the sets and installs nothing. Run as root or with sudo.
@@ -54,8 +55,8 @@ tests=(
     # tools for fuzzing, formatting and the reference of the headers
     clang clang-format libclang-rt-14-dev doxygen
 )
-# The build for arm64 on another machine; scripts/arm64-root.sh fetches its libraries.
-[ "$(dpkg --print-architecture)" != amd64 ] || tests+=(g++-aarch64-linux-gnu qemu-user)
+arm64=(g++-aarch64-linux-gnu qemu-user)
+[ "$(dpkg --print-architecture)" != amd64 ] || tests+=("${arm64[@]}") # not available for arm64 itself
 benches=(
     # coders to compare with, and NVIDIA's declarations of NVDEC
     libcharls-dev libzstd-dev libffmpeg-nvenc-dev
@@ -74,11 +75,12 @@ npm=        # npm packages to install: "page" for the page, "tests" for the page
 for set in "$@"; do
     case $set in
         demo) ;;
+        arm64) packages+=("${arm64[@]}") npm=${npm:-page} ;;
         program) packages+=("${program[@]}") npm=${npm:-page} ;;
         tests) packages+=("${program[@]}" "${tests_and_benches[@]}" "${tests[@]}") npm=tests ;;
         benches) packages+=("${program[@]}" "${tests_and_benches[@]}" "${benches[@]}") npm=${npm:-page} ;;
         all) packages+=("${program[@]}" "${tests_and_benches[@]}" "${tests[@]}" "${benches[@]}") npm=tests ;;
-        *) echo "deps.sh: no set '$set'; allowed: demo, program, tests, benches and all" >&2; exit 2 ;;
+        *) echo "deps.sh: no set '$set'; allowed: demo, program, arm64, tests, benches and all" >&2; exit 2 ;;
     esac
 done
 if [ -n "$list" ]; then
