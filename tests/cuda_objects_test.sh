@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # Compiles the kernels, not the host code, of the libraries' CUDA sources for the preset `release`. Every source is
 # compiled for the oldest and the newest GPU of the preset and for Jetson Orin; sources with architecture-dependent code are
-# compiled for all of its GPUs (cmake/FramewireCuda.cmake says why this is enough).
+# compiled for all of its GPUs (cmake/FramewireCuda.cmake says why this is enough). The assembler gives a kernel with
+# launch bounds no more registers than its largest block can have, refuses static shared memory that a GPU lacks, and, as
+# the preset turns its warnings into errors, blocks per multiprocessor with more threads than the oldest GPU runs at once
+# (1024).
 cd "$(dirname "$0")/.." || exit 1
 build=build/cuda-objects
 log=$(mktemp)
@@ -35,6 +38,10 @@ guard='__CUDA_ARCH__ >= 800$'
 } >"$log"
 [ ! -s "$log" ]
 report EveryArchitectureDependentFunctionIsCompiled $?
+
+grep -rn '__global__' src --include='*.cu' --include='*.cuh' --exclude='*_testing.cu' | grep -v '__launch_bounds__(' >"$log"
+[ ! -s "$log" ]
+report EveryKernelHasLaunchBounds $?
 
 cmake --preset cuda-objects >"$log" 2>&1 || {
     report CompileForEveryArchitecture 1

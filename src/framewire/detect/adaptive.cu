@@ -426,7 +426,9 @@ __global__ void __launch_bounds__(threads_per_block)
         foreground[static_cast<std::int64_t>(y) * masks.row_words + word + index] = index == 0 ? bits : 0;
 }
 
-__global__ void count_kernel(std::uint32_t* frames_seen, std::uint32_t frames) { *frames_seen += frames; }
+__global__ void __launch_bounds__(1) count_kernel(std::uint32_t* frames_seen, std::uint32_t frames) {
+    *frames_seen += frames;
+}
 
 }  // namespace
 

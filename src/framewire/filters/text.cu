@@ -29,7 +29,8 @@ struct LayoutPiece {
 static_assert(sizeof(LayoutPiece) + 2 * sizeof(void*) <= 4096);
 
 // Stores a piece, with a single block. The first launch of a layout also stores its extent.
-__global__ void store_kernel(LayoutPiece piece, TextPlace* place, PlacedGlyph* glyphs) {
+__global__ void __launch_bounds__(threads_per_block)
+    store_kernel(LayoutPiece piece, TextPlace* place, PlacedGlyph* glyphs) {
     const auto thread = static_cast<int>(threadIdx.x);
     if (thread < piece.count) glyphs[piece.first + thread] = piece.glyphs[thread];
     if (thread == 0 && piece.first == 0) *place = piece.place;

@@ -8,8 +8,9 @@ namespace {
 constexpr int collect_threads = 256;
 
 // Collects candidates. Few windows exceed a sensible threshold, so one atomic addition per candidate is cheap.
-__global__ void collect_kernel(const float* scores, std::int32_t windows, float threshold, WindowCandidate* candidates,
-                               std::int32_t* count) {
+__global__ void __launch_bounds__(collect_threads)
+    collect_kernel(const float* scores, std::int32_t windows, float threshold, WindowCandidate* candidates,
+                   std::int32_t* count) {
     const auto window = static_cast<std::int32_t>(blockIdx.x * collect_threads + threadIdx.x);
     if (window >= windows) return;
     const float score = scores[window];

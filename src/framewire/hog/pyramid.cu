@@ -40,7 +40,7 @@ dim3 grid_of(const Images& images) {
 }
 
 // Computes an octave from the previous one: means of 2x2 pixels.
-__global__ void halve_kernel(Images images) {
+__global__ void __launch_bounds__(threads_across* threads_down) halve_kernel(Images images) {
     const int x = static_cast<int>(blockIdx.x) * threads_across + static_cast<int>(threadIdx.x);
     const int y = static_cast<int>(blockIdx.y) * threads_down + static_cast<int>(threadIdx.y);
     if (x >= images.width || y >= images.height) return;
@@ -51,7 +51,7 @@ __global__ void halve_kernel(Images images) {
 }
 
 // Computes a level from its octave by bilinear interpolation.
-__global__ void level_kernel(Images images, std::int64_t step) {
+__global__ void __launch_bounds__(threads_across* threads_down) level_kernel(Images images, std::int64_t step) {
     const int x = static_cast<int>(blockIdx.x) * threads_across + static_cast<int>(threadIdx.x);
     const int y = static_cast<int>(blockIdx.y) * threads_down + static_cast<int>(threadIdx.y);
     if (x >= images.width || y >= images.height) return;
