@@ -10,7 +10,13 @@ endif()
 function(framewire_choose_architectures)
     set(all 75 80 86 87 89 90)
     if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
-        list(APPEND all 100 120)  # Blackwell
+        list(APPEND all 100)  # Blackwell
+    endif()
+    if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.0)
+        list(APPEND all 110)  # Jetson Thor, which CUDA 12 calls 101
+    endif()
+    if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
+        list(APPEND all 120)
     endif()
     if(FRAMEWIRE_GPUS STREQUAL "HERE" AND CMAKE_CUDA_ARCHITECTURES_NATIVE)
         set(architectures ${CMAKE_CUDA_ARCHITECTURES_NATIVE})
