@@ -1,4 +1,5 @@
 #include "kit/images.hpp"
+#include "kit/gpus.hpp"
 
 #include "framewire/core/simd.hpp"
 #include "framewire/cuda/device.hpp"
@@ -213,6 +214,8 @@ std::vector<Backend> backends() {
 }
 
 std::optional<std::string> why_not(Backend backend) {
+    // Before the first plan on a GPU: lowers the limits if FRAMEWIRE_TEST_GPU is set.
+    static const EmulatedGpu chosen{std::optional<cuda::GpuLimits>()};
     if (backend == Backend::cpu || std::getenv("FRAMEWIRE_REQUIRE_GPU")) return {};
     const auto reason = cuda::why_no_device();
     return reason.empty() ? std::nullopt : std::optional("no GPU on this machine: " + reason);

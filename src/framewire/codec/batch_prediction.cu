@@ -679,7 +679,7 @@ struct Shared {
     }
 };
 
-static_assert(sizeof(Shared<3>) <= 64 * 1024, "Turing allows 64 KiB of shared memory per block");
+static_assert(sizeof(Shared<3>) <= cuda::least_block_shared_bytes);
 
 // Loads the block of the previous picture and finds the sub-blocks that are already within the threshold. Called by all
 // threads.

@@ -24,7 +24,8 @@ std::string why_failed(int) { return reason; }
 std::string why_no_device() { return reason; }
 std::string toolkit_version() { return {}; }
 std::string driver_version() { return {}; }
-SharedMemory shared_memory() { absent(); }
+GpuLimits limits() { absent(); }
+void lower_limits(const std::optional<GpuLimits>&) {}
 ForeignHandles foreign_handles(const Stream&) { absent(); }
 void ForeignOrder::enter(void*, const Stream&) { absent(); }
 void ForeignOrder::leave(const Stream&, void*) { absent(); }

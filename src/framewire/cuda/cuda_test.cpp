@@ -5,12 +5,14 @@
 #include "framewire/cuda/executor.hpp"
 #include "framewire/cuda/foreign.hpp"
 #include "kit/filter_check.hpp"
+#include "kit/gpus.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -370,16 +372,20 @@ TEST_P(CudaTest, AnyThreadMayUseExecutorsOfDifferentGpus) {
     });
 }
 
-TEST_P(CudaTest, SharedMemoryLimitCanOnlyBeLowered) {
-    Executor executor(BackendChoice::cuda);
-    const auto all = executor.shared_memory();
-    EXPECT_GE(all.block_bytes, 64 * 1024);
-    EXPECT_GE(all.multiprocessor_bytes, all.block_bytes);
-    executor.limit_shared_memory({1 << 30, 1 << 30});
-    EXPECT_EQ(executor.shared_memory().block_bytes, all.block_bytes);
-    executor.limit_shared_memory({48 * 1024, 64 * 1024});
-    EXPECT_EQ(executor.shared_memory().block_bytes, 48 * 1024);
-    EXPECT_EQ(executor.shared_memory().multiprocessor_bytes, 64 * 1024);
+TEST_P(CudaTest, LimitsCanOnlyBeLowered) {
+    const auto all = cuda::devices().front().limits;
+    EXPECT_GE(all.compute_major * 10 + all.compute_minor, 75);
+    EXPECT_GE(all.multiprocessors, 1);
+    EXPECT_GE(all.multiprocessor_threads, 1024);
+    EXPECT_GE(all.block_shared_bytes, 64 * 1024);
+    EXPECT_GE(all.multiprocessor_shared_bytes, all.block_shared_bytes);
+    {
+        const kit::EmulatedGpu larger{std::optional(cuda::GpuLimits{99, 0, 1 << 20, 1 << 20, 1 << 30, 1 << 30})};
+        EXPECT_TRUE(cuda::limits() == all);
+        const cuda::GpuLimits least{7, 5, 1, 512, 48 * 1024, 64 * 1024};
+        const kit::EmulatedGpu small{std::optional(least)};
+        EXPECT_TRUE(cuda::limits() == least);
+    }
 }
 
 }  // namespace

@@ -1,5 +1,9 @@
 #include "framewire/cuda/device.hpp"
+#include "framewire/core/error.hpp"
 #include "framewire/cuda/check.hpp"
+
+#include <algorithm>
+#include <tuple>
 
 // Queries of GPUs, which do not throw if there is no GPU, and the choice of the current one. Errors are cleared so that
 // later calls do not report them again.
@@ -24,10 +28,22 @@ std::vector<DeviceInfo> query_devices() {
         cudaDeviceProp properties{};
         // A GPU that cannot be queried is skipped.
         if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) continue;
-        found.push_back({index, properties.name, properties.major, properties.minor, properties.multiProcessorCount,
-                         static_cast<std::int64_t>(properties.totalGlobalMem), properties.l2CacheSize});
+        const GpuLimits limits{.compute_major = properties.major,
+                               .compute_minor = properties.minor,
+                               .multiprocessors = properties.multiProcessorCount,
+                               .multiprocessor_threads = properties.maxThreadsPerMultiProcessor,
+                               .block_shared_bytes = static_cast<int>(properties.sharedMemPerBlockOptin),
+                               .multiprocessor_shared_bytes = static_cast<int>(properties.sharedMemPerMultiprocessor)};
+        found.push_back({index, properties.name, limits, static_cast<std::int64_t>(properties.totalGlobalMem),
+                         properties.l2CacheSize});
     }
     return found;
+}
+
+// The limits that lower_limits() has set.
+std::optional<GpuLimits>& lowered() {
+    static std::optional<GpuLimits> smaller;
+    return smaller;
 }
 
 }  // namespace
@@ -78,12 +94,23 @@ std::string driver_version() {
     return version_in_words(number);
 }
 
-SharedMemory shared_memory() {
+GpuLimits limits() {
     const int device = current_device();
-    SharedMemory memory;
-    check(cudaDeviceGetAttribute(&memory.block_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    check(cudaDeviceGetAttribute(&memory.multiprocessor_bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
-    return memory;
+    const auto all = devices();
+    const auto gpu = std::ranges::find(all, device, &DeviceInfo::index);
+    if (gpu == all.end()) fail(ErrorCode::config, "GPU {} cannot be queried", device);
+    auto limits = gpu->limits;
+    if (const auto& smaller = lowered()) {
+        std::tie(limits.compute_major, limits.compute_minor) =
+            std::min(std::tuple(limits.compute_major, limits.compute_minor),
+                     std::tuple(smaller->compute_major, smaller->compute_minor));
+        for (const auto limit : {&GpuLimits::multiprocessors, &GpuLimits::multiprocessor_threads,
+                                 &GpuLimits::block_shared_bytes, &GpuLimits::multiprocessor_shared_bytes})
+            limits.*limit = std::min(limits.*limit, *smaller.*limit);
+    }
+    return limits;
 }
+
+void lower_limits(const std::optional<GpuLimits>& smaller) { lowered() = smaller; }
 
 }  // namespace framewire::cuda

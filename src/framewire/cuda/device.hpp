@@ -1,19 +1,32 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace framewire::cuda {
+
+/// Limits of a GPU, by which plans choose kernels, blocks and grids. All supported GPUs have the same registers: 65536
+/// per multiprocessor and per block.
+struct GpuLimits {
+    /// Compute capability, such as 9.0.
+    int compute_major = 0, compute_minor = 0;
+    int multiprocessors = 0;
+    /// Threads of all blocks that run on one multiprocessor at once.
+    int multiprocessor_threads = 0;
+    int block_shared_bytes = 0;           ///< maximum of shared memory for one block
+    int multiprocessor_shared_bytes = 0;  ///< total of all blocks that run on one multiprocessor
+
+    bool operator==(const GpuLimits&) const = default;
+};
 
 /// Properties of one GPU of this machine.
 struct DeviceInfo {
     /// Number of the GPU in the CUDA runtime's order.
     int index = 0;
     std::string name;
-    /// Compute capability, such as 9.0.
-    int compute_major = 0, compute_minor = 0;
-    int multiprocessors = 0;
+    GpuLimits limits;
     std::int64_t memory_bytes = 0;
     /// Size of the L2 cache.
     std::int64_t l2_bytes = 0;
@@ -44,14 +57,12 @@ std::string why_no_device();
 std::string toolkit_version();
 std::string driver_version();
 
-/// Sizes of a GPU's shared memory, which the threads of a block have in common.
-struct SharedMemory {
-    int block_bytes = 0;  ///< maximum for one block: 64 KiB (sm_75), 99 (sm_86, 89, 120), 163 (sm_80), 227 (sm_90)
-    int multiprocessor_bytes = 0;  ///< total of all blocks that run on one multiprocessor
-};
-
-/// Returns the sizes for the current GPU. Throws Error{config} if there is none.
-SharedMemory shared_memory();
+/// Returns the limits of the current GPU for plans made now. Throws Error{config} if there is no GPU.
+GpuLimits limits();
+/// Lowers limits() on all GPUs of this process to those of a smaller GPU, so that tests run what plans choose there.
+/// Never raises a limit; an empty value ends it. Plans made before must not run any more: kernels are refused more
+/// shared memory than the limit. No other thread may make plans meanwhile.
+void lower_limits(const std::optional<GpuLimits>& smaller);
 
 /// True if this build contains the CUDA code. In a build without it every function of this folder that needs a
 /// GPU throws Error{config}.

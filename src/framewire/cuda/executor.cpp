@@ -5,7 +5,6 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <vector>
 
 // Copies on separate streams, ordered with events:
@@ -110,8 +109,6 @@ Executor::Executor(BackendChoice choice, int threads, int gpu) : backend_(choose
         const auto chosen = gpu_at(gpu);
         cuda::use_device(gpu);
         streams_.emplace();
-        // Queried once, because plans read it often.
-        shared_memory_ = cuda::shared_memory();
         log_debug("backend: cuda (GPU {}, {})", gpu, chosen.name);
     } else {
         log_debug("backend: cpu ({} threads)", pool_.threads());
@@ -135,11 +132,6 @@ void Executor::synchronize() const {
 void Executor::refuse_space(const char* who) const {
     fail(ErrorCode::internal, "{} cannot use {} memory on the {} backend", who,
          backend_ == Backend::cuda ? "host" : "GPU", to_string(backend_));
-}
-
-void Executor::limit_shared_memory(const cuda::SharedMemory& most) {
-    shared_memory_ = {std::min(shared_memory_.block_bytes, most.block_bytes),
-                      std::min(shared_memory_.multiprocessor_bytes, most.multiprocessor_bytes)};
 }
 
 // Pinned memory is made in the context of a GPU, which must not be one that has failed.

@@ -67,11 +67,6 @@ public:
     /// Blocks until all work queued on stream() is done, and throws if it failed. Returns at once on the CPU
     /// backend, whose operations are synchronous.
     void synchronize() const;
-    /// Returns the shared memory for which CUDA plans choose their block sizes. All zeros on the CPU backend.
-    const cuda::SharedMemory& shared_memory() const { return shared_memory_; }
-    /// Limits shared_memory() for plans made from now on, to test with the limits of a smaller GPU. Never raises a
-    /// limit.
-    void limit_shared_memory(const cuda::SharedMemory& most);
     /// Returns the host memory from which the backend reads frames fastest: pinned memory for CUDA, else the
     /// heap.
     HostMemory& frame_memory() const;
@@ -135,7 +130,6 @@ private:
     Backend backend_;
     ThreadPool pool_;
     std::optional<Streams> streams_;
-    cuda::SharedMemory shared_memory_;
     std::function<void(std::string_view, double)> tell_;
 };
 

@@ -119,23 +119,27 @@ void for_frames(int frames, int blocks_per_frame, Launch&& launch) {
     }
 }
 
-/// Returns an attribute of the current GPU. This and the functions below are for constructors of plans: the
-/// results stay valid for all runs.
-inline int device_attribute(cudaDeviceAttr attribute) {
-    int device = 0, value = 0;
-    check(cudaGetDevice(&device));
-    check(cudaDeviceGetAttribute(&value, attribute, device));
-    return value;
-}
+/// Shared memory that one block may have on every supported GPU; Turing (sm_75) has no more.
+inline constexpr int least_block_shared_bytes = 64 * 1024;
+/// Shared memory that the system reserves for each block, except before Ampere (sm_80).
+inline constexpr int reserved_shared_bytes = 1024;
 
-/// Returns the number of multiprocessors of the current GPU.
-inline int multiprocessors() { return device_attribute(cudaDevAttrMultiProcessorCount); }
+/// Returns the architecture for which the code of a kernel that runs here was compiled, such as 80. It is older than
+/// the current GPU if the driver has translated the build's intermediate code for it. This and the functions below are
+/// for constructors of plans: the results stay valid for all runs.
+template <class Kernel>
+int code_architecture(Kernel* kernel) {
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kernel));
+    const auto gpu = limits();
+    return std::min(attributes.ptxVersion, 10 * gpu.compute_major + gpu.compute_minor);
+}
 
 /// Allows a kernel to be launched with as much dynamic shared memory as one block may have. The kernel must not
 /// use static shared memory.
 template <class Kernel>
 void allow_shared_memory(Kernel* kernel) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_memory().block_bytes));
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, limits().block_shared_bytes));
 }
 
 /// Returns how many blocks of a kernel run on the current GPU at once, given their dynamic shared memory. For
@@ -143,9 +147,13 @@ void allow_shared_memory(Kernel* kernel) {
 template <class Kernel>
 unsigned blocks_at_once(Kernel* kernel, int threads_per_block, std::size_t shared_bytes) {
     allow_shared_memory(kernel);
+    const auto gpu = limits();
     int each = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads_per_block, shared_bytes));
-    return static_cast<unsigned>(std::max(1, each) * multiprocessors());
+    // The function above knows nothing of limits that are lowered.
+    each = std::min({each, gpu.multiprocessor_threads / threads_per_block,
+                     gpu.multiprocessor_shared_bytes / static_cast<int>(shared_bytes + reserved_shared_bytes)});
+    return static_cast<unsigned>(std::max(1, each) * gpu.multiprocessors);
 }
 
 }  // namespace framewire::cuda

@@ -695,7 +695,7 @@ FilterOnDevice Sauvola::plan_for_cuda() const {
     const int strips = cuda::parts(shape_.width, job.strip_columns);
     const bool colour = shape_.channels == 3;
     // A row above a band, which is only added up, takes about a fifth of the time of a row with results.
-    const std::int64_t at_once = (colour ? 2 : 3) * cuda::multiprocessors();
+    const std::int64_t at_once = (colour ? 2 : 3) * cuda::limits().multiprocessors;
     const int bands = best_bands(shape_.height, parameters_.window / 5, std::int64_t{strips} * shape_.frames, at_once);
     job.band_rows = cuda::parts(shape_.height, bands);
     // Rows that all start at a multiple of 8 bytes are read in words.

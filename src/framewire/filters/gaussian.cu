@@ -317,7 +317,7 @@ FilterOnDevice plan(const Job& job, const Shape& shape, Executor& executor) {
     const int rim = rim_quads(job), quads_out = rim <= 8 ? 32 - rim : 32;
     // If two blocks per multiprocessor do not fit, process one channel at a time in a narrow strip, which fits the
     // shared memory of every GPU.
-    const int most_shared = std::min(100 * 1024, executor.shared_memory().block_bytes);
+    const int most_shared = std::min(100 * 1024, cuda::limits().block_shared_bytes);
     using All = Layout<rounding, channels, channels, 32>;
     using Narrow = Layout<rounding, channels, 1, 16>;
     constexpr int most_rim = (3 + max_window_px + quad_px - 1 + 3) / quad_px - 1;

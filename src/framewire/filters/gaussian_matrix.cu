@@ -268,6 +268,7 @@ template <int channels, int units>
 __global__ void __launch_bounds__(threads_per_block, blocks_at_once(units))
     matrix_kernel(__grid_constant__ const Job job) {
     using BlockMemory = Memory<channels, units>;
+    static_assert(sizeof(BlockMemory) <= 99 * 1024, "the least of GPUs with these tensor cores (sm_86, 89, 120)");
     extern __shared__ uint4 shared[];
     auto& memory = *reinterpret_cast<BlockMemory*>(shared);
 
@@ -373,8 +374,7 @@ int units_of(const GaussianWeights& weights) {
 }  // namespace
 
 bool gaussian_fits_matrices(const GaussianWeights& weights) {
-    return weights.taps >= 2 && units_of(weights) <= most_units &&
-           cuda::device_attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
+    return weights.taps >= 2 && units_of(weights) <= most_units && cuda::code_architecture(matrix_kernel<1, 2>) >= 80;
 }
 
 // Doubles the weights, whose sum is then 2^16, so that the results land in whole bytes of the sums.

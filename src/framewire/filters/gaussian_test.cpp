@@ -1,5 +1,6 @@
 #include "framewire/filters/gaussian.hpp"
 #include "framewire/filters/window_ref.hpp"
+#include "kit/gpus.hpp"
 #include "kit/window_check.hpp"
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -181,6 +183,20 @@ TEST(Gaussian, RejectsInvalidSizesSigmasAndShapes) {
     const Gaussian gaussian({}, {1, 4, 4, 3}, executor);
     HostImage in({1, 4, 4, 3}), gray({1, 4, 4, 1});
     EXPECT_THROW(gaussian.run(FilterImages<MemorySpace::host>{in.view(), {}, gray.view()}), Error);
+}
+
+// Compares with the GPU as it is, because the code may have been compiled for an older one.
+TEST_P(GaussianTest, UsesNoTensorCoresBeforeAmpere) {
+    if (GetParam() == Backend::cpu) return;
+    if constexpr (cuda::compiled) {
+        const auto fits = [](const cuda::GpuLimits& limits) {
+            const kit::EmulatedGpu emulated{std::optional(limits)};
+            return gaussian_fits_matrices(gaussian_weights(21, 3.5));
+        };
+        const bool fits_here = fits(cuda::devices().front().limits);
+        for (const auto& [name, limits] : kit::small_gpus())
+            EXPECT_EQ(fits(limits), name != "sm_75" && fits_here) << name;
+    }
 }
 
 }  // namespace

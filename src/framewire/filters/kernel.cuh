@@ -20,7 +20,7 @@ inline constexpr int quad_px = 4;
 /// Returns the number of bands into which a plan divides an image so that all strips of all frames together give at
 /// least four blocks per multiprocessor.
 inline int bands_for_all(int strips, int frames) {
-    const int wanted_blocks = 4 * cuda::multiprocessors();
+    const int wanted_blocks = 4 * cuda::limits().multiprocessors;
     return static_cast<int>((wanted_blocks - 1) / (std::int64_t{strips} * frames)) + 1;
 }
 
@@ -535,7 +535,7 @@ void settle_warps(WarpJob& job, const Shape& shape, Border border, int strips, i
                   int more_rows) {
     job.in = QuadSource(shape, border);
     job.strips = strips;
-    const std::int64_t at_once = std::int64_t{warps_per_block} * blocks * cuda::multiprocessors();
+    const std::int64_t at_once = std::int64_t{warps_per_block} * blocks * cuda::limits().multiprocessors;
     const int bands = best_bands(shape.height, more_rows, std::int64_t{strips} * shape.frames, at_once);
     job.band_rows = band_rows(shape.height, bands, step_rows);
     job.bands = cuda::parts(shape.height, job.band_rows);

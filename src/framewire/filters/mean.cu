@@ -345,7 +345,7 @@ FilterOnDevice plan(Job job, const Shape& shape, Executor& executor) {
     job.out_px = cuda::parts(cuda::parts(shape.width, cuda::parts(shape.width, most_px)), step_px) * step_px;
     const int strips = cuda::parts(shape.width, job.out_px);
     // Every band starts by adding up a whole window, so there are only as many bands as run at once.
-    const std::int64_t at_once = 2 / L::teams * cuda::multiprocessors();
+    const std::int64_t at_once = 2 / L::teams * cuda::limits().multiprocessors;
     const auto bands = std::max<std::int64_t>(1, at_once / (std::int64_t{strips} * shape.frames));
     job.band_rows = band_rows(shape.height, static_cast<int>(bands), 1);
     cuda::allow_shared_memory(mean_kernel<L>);
@@ -363,13 +363,12 @@ FilterOnDevice plan(Job job, const Shape& shape, Executor& executor) {
     };
 }
 
-// The smallest amount of shared memory that a supported GPU has.
-static_assert(shared_bytes<Narrow<3>> <= 64 * 1024);
+static_assert(shared_bytes<Narrow<3>> <= cuda::least_block_shared_bytes);
 
 // Plans the wide layout if a block may use that much shared memory, otherwise the narrow one.
 template <int channels>
 FilterOnDevice plan(const Job& job, const Shape& shape, Executor& executor) {
-    return executor.shared_memory().block_bytes >= shared_bytes<Wide<channels>>
+    return cuda::limits().block_shared_bytes >= shared_bytes<Wide<channels>>
                ? plan<Wide<channels>>(job, shape, executor)
                : plan<Narrow<channels>>(job, shape, executor);
 }
@@ -413,9 +412,8 @@ namespace mean_direct_kernels {
 namespace {
 
 constexpr int warps_per_block = 2;
-constexpr int most_blocks = 10;               // blocks per multiprocessor
-constexpr int shared_bytes_of_system = 1024;  // bytes that the system reserves per block
-constexpr int rows_ahead = 4;                 // rows in flight while one is processed
+constexpr int most_blocks = 10;  // blocks per multiprocessor
+constexpr int rows_ahead = 4;    // rows in flight while one is processed
 
 struct Job : WarpJob {
     std::uint32_t bias, multiplier;  // the mean is the highest byte of the product
@@ -552,8 +550,8 @@ FilterOnDevice plan(Job job, const MeanParameters& parameters, const Shape& shap
     if constexpr (size < mean_16_bit_size)
         if (parameters.size != size) return plan<channels, size + 1>(job, parameters, shape, executor);
     constexpr int shared_bytes = warps_per_block * sizeof(Memory<channels, size>);
-    const int blocks = std::min(most_blocks, cuda::device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) /
-                                                 (shared_bytes + shared_bytes_of_system));
+    const int blocks = std::min(
+        most_blocks, cuda::limits().multiprocessor_shared_bytes / (shared_bytes + cuda::reserved_shared_bytes));
     const int strips = cuda::parts(shape.width, WarpStrip<channels>::out_px);
     settle_warps<warps_per_block>(job, shape, parameters.border, strips, std::max(blocks, 1), 1, size - 1);
     return [job, &executor](const FilterImages<MemorySpace::device>& images) {

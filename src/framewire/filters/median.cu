@@ -23,10 +23,10 @@ void Median::plan_for_cuda() {
     // Sizes up to 7 need no plan.
     const int size = parameters_.size;
     if (size > largest_network_median) {
-        histograms_.emplace(size, shape_, executor_->shared_memory());
+        histograms_.emplace(size, shape_, cuda::limits());
         allow_histogram_median();
     } else if (size >= smallest_median_of_strips) {
-        strip_bytes_ = executor_->shared_memory().block_bytes;
+        strip_bytes_ = cuda::limits().block_shared_bytes;
         allow_strip_median(size, shape_.channels);
     }
 }

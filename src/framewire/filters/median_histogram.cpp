@@ -323,28 +323,28 @@ int largest_size(int bytes) {
 }  // namespace
 
 // Tries four, three, two and finally one block per multiprocessor, until the strip is wide enough.
-MedianHistogramBlocks::MedianHistogramBlocks(int size, const Shape& shape, const cuda::SharedMemory& memory) {
+MedianHistogramBlocks::MedianHistogramBlocks(int size, const Shape& shape, const cuda::GpuLimits& gpu) {
     // Small blocks wait less at barriers. Large blocks have more warps per multiprocessor if the window's columns leave
     // room for only one block. A strip that is narrow compared with its margins costs more than it gains.
     constexpr int enough_px = 12;
     int most_px = 0;
     for (int blocks = 4; blocks >= 1 && most_px < enough_px; --blocks) {
-        const int bytes = blocks == 1
-                              ? memory.block_bytes
-                              : std::min(memory.multiprocessor_bytes / blocks - reserved_bytes, memory.block_bytes);
+        const int bytes =
+            blocks == 1 ? gpu.block_shared_bytes
+                        : std::min(gpu.multiprocessor_shared_bytes / blocks - reserved_bytes, gpu.block_shared_bytes);
         threads = blocks == 1 ? most_threads : most_threads / 2;
         windows = threads / threads_per_window;
         most_px = widest_strip_px(size, bytes) / (windows * step_px) * step_px;
     }
     if (most_px == 0) {  // no room for one step per window: use fewer windows; the other threads only update columns
         most_px = step_px;
-        windows = std::min(windows, most_windows(size, memory.block_bytes));
+        windows = std::min(windows, most_windows(size, gpu.block_shared_bytes));
         if (windows == 0)
             fail(ErrorCode::config,
                  "median: size {} needs {} bytes of shared memory per block, but this GPU has {}; use a size up to {} "
                  "or the cpu backend",
-                 size, framewire::shared_bytes(size, windows_per_warp * step_px), memory.block_bytes,
-                 largest_size(memory.block_bytes));
+                 size, framewire::shared_bytes(size, windows_per_warp * step_px), gpu.block_shared_bytes,
+                 largest_size(gpu.block_shared_bytes));
     }
     strips = parts(shape.width, windows * most_px);
     window_px = parts(shape.width, strips * windows * step_px) * step_px;

@@ -28,9 +28,9 @@ struct MedianHistogramBlocks {
     /// Returns the width of a strip's result.
     int strip_px() const { return windows * window_px; }
 
-    /// Chooses the division for an odd size from 3 to 255. Throws Error{config} if not even the smallest block fits
-    /// `memory`: above size 231 with 64 KiB, never with 99 KiB or more.
-    MedianHistogramBlocks(int size, const Shape& shape, const cuda::SharedMemory& memory);
+    /// Chooses the division for an odd size from 3 to 255. Throws Error{config} if not even the smallest block fits the
+    /// GPU's shared memory: above size 231 with 64 KiB, never with 99 KiB or more.
+    MedianHistogramBlocks(int size, const Shape& shape, const cuda::GpuLimits& gpu);
 };
 
 }  // namespace framewire

@@ -316,8 +316,8 @@ struct Layout {
         return block;
     }
 };
-// The smallest amount of shared memory that a supported GPU has.
-static_assert(Layout<15, 3>::shared_bytes({1}) <= 64 * 1024 && Layout<15, 1>::shared_bytes({1}) <= 64 * 1024);
+static_assert(Layout<15, 3>::shared_bytes({1}) <= cuda::least_block_shared_bytes &&
+              Layout<15, 1>::shared_bytes({1}) <= cuda::least_block_shared_bytes);
 
 // Sorts the strips of all tiles of the block into `strips`.
 template <class L>

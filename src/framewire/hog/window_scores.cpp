@@ -157,8 +157,9 @@ WindowScores::WindowScores(const WindowModel& model, Executor& executor)
     : window_((validate(model), window_shape(model))), bias_(model.bias), executor_(&executor) {
     const auto row_values = window_.row_values();
     if (executor.backend() == Backend::cuda) {
+        executor.use_gpu();
         // The memory is limited so that three blocks share a multiprocessor.
-        const auto most_bytes = static_cast<std::size_t>(std::min(64 * 1024, executor.shared_memory().block_bytes));
+        const auto most_bytes = static_cast<std::size_t>(std::min(64 * 1024, cuda::limits().block_shared_bytes));
         tiles_ = WindowTiles(window_.rows, window_.columns, window_.values, most_bytes);
         const auto weights = weights_by_quads(model.weights, window_);
         weights_ = BackendBuffer(weights.size() * sizeof(float), executor);

@@ -3,6 +3,7 @@
 #include "framewire/hog/hog_ref.hpp"
 #include "kit/allocations.hpp"
 #include "kit/filter_check.hpp"
+#include "kit/gpus.hpp"
 #include "kit/images.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -115,10 +117,11 @@ TEST_P(WindowScoresTest, MatchTheReferenceForLargeWindows) {
     const HogParameters hog{.cell = 4, .norm = HogNorm::l2hys};
     check_scores(kit::executor(GetParam()), random_model(hog, 72, 160), 58, 70);
     if (GetParam() == Backend::cpu) return;
-    Executor small(BackendChoice::cuda);
-    small.limit_shared_memory({48 * 1024, 64 * 1024});
-    check_scores(small, random_model(hog, 72, 160), 58, 70);
-    check_scores(small, random_model({.norm = HogNorm::l2hys}, 64, 128), 31, 45);
+    auto limits = cuda::limits();
+    limits.block_shared_bytes = 48 * 1024;
+    const kit::EmulatedGpu small{std::optional(limits)};
+    check_scores(kit::executor(Backend::cuda), random_model(hog, 72, 160), 58, 70);
+    check_scores(kit::executor(Backend::cuda), random_model({.norm = HogNorm::l2hys}, 64, 128), 31, 45);
 }
 
 // With a single nonzero weight, the score of a window is the value at that place.

@@ -9,6 +9,7 @@
 #include "framewire/jobs/run.hpp"
 #include "framewire/net/client.hpp"
 #include "framewire/plan/chain.hpp"
+#include "kit/gpus.hpp"
 #include "kit/needs.hpp"
 #include "kit/sources.hpp"
 
@@ -32,8 +33,9 @@
 #include <utility>
 #include <vector>
 
-// Compares whole jobs on the GPU with the same jobs on the CPU. The number of frames exceeds three rounds of any frame
-// ring, because a chain is replayed as a recorded graph only from the second use of its images on.
+// Compares whole jobs on the GPU, and with the limits of smaller GPUs, with the same jobs on the CPU. The number of
+// frames exceeds three rounds of any frame ring, because a chain is replayed as a recorded graph only from the second
+// use of its images on.
 
 namespace framewire::jobs {
 namespace {
@@ -65,35 +67,41 @@ protected:
         return fmt::format("raw:{}:size={}x{}:format=bgr:fps=30", folder_ / "scene.bgr", scene_width, scene_height);
     }
 
-    // Calls run(job options, folder) for both backends and compares all files that it leaves in the folders, byte by
-    // byte or with `same`. Exceptions count as failures.
+    // Calls run(job options, folder) on the CPU and for each of gpus_to_test(), and compares all files that it leaves
+    // in the folders, byte by byte or with `same`. Exceptions count as failures.
     using Same = std::function<bool(const Bytes& cpu, const Bytes& cuda)>;
     void expect_same(const std::string& what, const std::function<void(const JobOptions&, const std::string&)>& run,
                      const Same& same = {}) {
         SCOPED_TRACE(what);
-        std::map<std::string, Bytes> files[2];
-        for (const auto backend : {Backend::cpu, Backend::cuda}) {
+        const auto files_of = [&](Backend backend) {
             const TemporaryFolder results;
+            std::map<std::string, Bytes> files;
             try {
                 run(on(backend), results / "");
+                for (const auto& name : results.names()) files[name] = read_file(results / name);
             } catch (const std::exception& error) {
                 ADD_FAILURE() << "on " << to_string(backend) << ": " << error.what();
-                return;
             }
-            for (const auto& name : results.names()) files[backend == Backend::cuda][name] = read_file(results / name);
-        }
-        EXPECT_FALSE(files[0].empty()) << "nothing to compare";
-        ASSERT_EQ(files[0].size(), files[1].size());
-        for (const auto& [name, cpu] : files[0]) {
-            const auto& cuda = files[1][name];
-            EXPECT_FALSE(cpu.empty()) << name;
-            if (same ? same(cpu, cuda) : cpu == cuda) {
-                ++compared_;
-                continue;
+            return files;
+        };
+        const auto cpu_files = files_of(Backend::cpu);
+        EXPECT_FALSE(cpu_files.empty()) << "nothing to compare";
+        for (const auto& gpu : kit::gpus_to_test()) {
+            SCOPED_TRACE(gpu ? gpu->name : "the GPU as it is");
+            const kit::EmulatedGpu emulated(gpu);
+            auto cuda_files = files_of(Backend::cuda);
+            ASSERT_EQ(cuda_files.size(), cpu_files.size());
+            for (const auto& [name, cpu] : cpu_files) {
+                const auto& cuda = cuda_files[name];
+                EXPECT_FALSE(cpu.empty()) << name;
+                if (same ? same(cpu, cuda) : cpu == cuda) {
+                    ++compared_;
+                    continue;
+                }
+                const auto first = std::mismatch(cpu.begin(), cpu.end(), cuda.begin(), cuda.end()).first - cpu.begin();
+                ADD_FAILURE() << name << ": byte " << first << " is the first that differs; " << cpu.size()
+                              << " bytes of the CPU, " << cuda.size() << " of the GPU";
             }
-            const auto first = std::mismatch(cpu.begin(), cpu.end(), cuda.begin(), cuda.end()).first - cpu.begin();
-            ADD_FAILURE() << name << ": byte " << first << " is the first that differs; " << cpu.size()
-                          << " bytes of the CPU, " << cuda.size() << " of the GPU";
         }
     }
 

@@ -65,12 +65,13 @@ Json describe(const Camera& camera) {
 Json as_json() {
     auto gpus = Json::array(), cameras = Json::array();
     for (const auto& gpu : cuda::devices())
-        gpus.push_back({{"index", gpu.index},
-                        {"name", gpu.name},
-                        {"compute_capability", fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor)},
-                        {"multiprocessors", gpu.multiprocessors},
-                        {"memory_bytes", gpu.memory_bytes},
-                        {"l2_bytes", gpu.l2_bytes}});
+        gpus.push_back(
+            {{"index", gpu.index},
+             {"name", gpu.name},
+             {"compute_capability", fmt::format("{}.{}", gpu.limits.compute_major, gpu.limits.compute_minor)},
+             {"multiprocessors", gpu.limits.multiprocessors},
+             {"memory_bytes", gpu.memory_bytes},
+             {"l2_bytes", gpu.l2_bytes}});
     for (const auto& camera : list_cameras()) cameras.push_back(describe(camera));
     const auto processor = cpu_info();
     return {{"cuda", {{"compiled", cuda::compiled}, {"gpus", gpus}, {"reason", cuda::why_no_device()}}},
@@ -103,7 +104,7 @@ void print() {
     if (gpus.empty()) fmt::print("GPUs: none ({})\n", cuda::why_no_device());
     for (const auto& gpu : gpus)
         fmt::print("GPU {}: {}, compute {}.{}, {} multiprocessors, {:.1f} GiB\n", gpu.index, gpu.name,
-                   gpu.compute_major, gpu.compute_minor, gpu.multiprocessors,
+                   gpu.limits.compute_major, gpu.limits.compute_minor, gpu.limits.multiprocessors,
                    static_cast<double>(gpu.memory_bytes) / (1 << 30));
     const auto processor = cpu_info();
     fmt::print("CPU: {}, {} threads, {}\n", processor.model, processor.threads,
