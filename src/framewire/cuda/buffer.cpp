@@ -1,5 +1,7 @@
 #include "framewire/cuda/buffer.hpp"
+#include "framewire/core/error.hpp"
 #include "framewire/cuda/check.hpp"
+#include "framewire/cuda/device.hpp"
 
 namespace framewire::cuda {
 namespace {
@@ -48,6 +50,18 @@ void copy_views(View<const std::uint8_t, from_space> from, View<std::uint8_t, to
                     to.frame_stride_bytes(), from.shape(), kind, stream);
 }
 
+// Throws the error for an allocation that has failed for lack of memory.
+[[noreturn]] void refuse(std::size_t bytes) {
+    cudaGetLastError();  // must not be reported again by the next call
+    std::size_t free_bytes = 0, all_bytes = 0;
+    check(cudaMemGetInfo(&free_bytes, &all_bytes));
+    constexpr std::size_t megabyte = 1'000'000;
+    fail(ErrorCode::config,
+         "GPU {} has too little memory: {} MB are needed at once, and {} of {} MB are free; use smaller frames, fewer "
+         "jobs at a time, or the cpu backend",
+         current_device(), (bytes + megabyte - 1) / megabyte, free_bytes / megabyte, all_bytes / megabyte);
+}
+
 }  // namespace
 
 HostMemory& pinned_memory() {
@@ -57,7 +71,10 @@ HostMemory& pinned_memory() {
 
 // cudaMalloc() aligns to at least 256 bytes.
 DeviceBuffer::DeviceBuffer(std::size_t bytes) : bytes_(bytes) {
-    if (bytes) check(cudaMalloc(&data_, bytes));
+    if (!bytes) return;
+    const auto status = cudaMalloc(&data_, bytes);
+    if (status == cudaErrorMemoryAllocation) refuse(bytes);
+    check(status);
 }
 
 DeviceBuffer::~DeviceBuffer() {

@@ -388,5 +388,21 @@ TEST_P(CudaTest, LimitsCanOnlyBeLowered) {
     }
 }
 
+TEST_P(CudaTest, TooLittleMemoryIsAnErrorThatSaysHowMuchIsNeeded) {
+    for (int turn = 0; turn < 2; ++turn) {
+        try {
+            const cuda::DeviceBuffer buffer(std::size_t{1} << 50);
+            FAIL() << "a petabyte";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::config);
+            EXPECT_TRUE(std::string_view(error.what())
+                            .starts_with("GPU 0 has too little memory: 1125899907 MB are needed at once, and "))
+                << error.what();
+        }
+    }
+    EXPECT_NO_THROW(cuda::DeviceBuffer(1000));
+    EXPECT_EQ(cuda::why_failed(0), "");
+}
+
 }  // namespace
 }  // namespace framewire
