@@ -28,7 +28,7 @@ cp "$(fc-match --format='%{file}' 'DejaVu Sans:style=Book')" "$bundle/test-font.
 # The Python package with its libraries, and its tests.
 scripts/python-wheel.sh --bundle "$build" >/dev/null
 python3 -m zipfile -e "$build"/python/framewire-*.whl "$bundle/python-site"
-cp -r tests/python tests/python_test.py "$bundle/"
+cp -r tests/python tests/python_test.py tests/gtest_result.py "$bundle/"
 
 if [ "$ffmpeg" = ON ]; then
     [ -d "$build/ffmpeg/lib" ] || scripts/ffmpeg-lean.sh "$build/ffmpeg"
