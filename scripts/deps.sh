@@ -31,6 +31,8 @@ program=(
     libgstrtspserver-1.0-dev gstreamer1.0-plugins-base gstreamer1.0-plugins-good glib-networking
     # WebRTC: webrtcbin, and ICE
     libgstreamer-plugins-bad1.0-dev gstreamer1.0-plugins-bad gstreamer1.0-nice
+    # the plugins' header of frei0r
+    frei0r-plugins-dev
     # the window, and text in images
     libsdl2-dev libimgui-dev fontconfig fonts-dejavu-core
 )
@@ -50,6 +52,8 @@ tests=(
     gstreamer1.0-tools gstreamer1.0-libav python3-opencv
     # browser for the page
     chromium
+    # programs that load the plugins
+    melt python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0
     # the ABI of the C interface; the Python package, its wheel and its types
     abigail-tools python3-cffi python3-numpy python3-setuptools python3-wheel mypy patchelf
     # tools for fuzzing, formatting and the reference of the headers

@@ -43,12 +43,12 @@ done
 if [ "$preset" = dev ]; then
     # These tests do not use GoogleTest: the benches, the recorded results, the format and the layering of the sources, retired
     # words, how tests are counted, the reference of the headers, what the demo installs and builds, the plots, the documents, what
-    # CUDA sources compile for, the installed package as another project uses it from C++, C and Python, what runs in browsers, and
-    # the build for arm64.
+    # CUDA sources compile for, the installed package as another project uses it from C++, C and Python, what runs in browsers,
+    # the plugins of other programs, and the build for arm64.
     first+=(tests/benches_test.sh)
     for shard in 1 2 3; do next+=("tests/arm64_test.sh@$shard/3"); done
     next+=(tests/web_test.sh tests/golden_test.sh tests/consumers/consumer_test.sh tests/cuda_objects_test.sh
-        tests/consumers/c_test.sh tests/python_test.py)
+        tests/consumers/c_test.sh tests/python_test.py tests/plugins_test.py)
     last+=(tests/format_test.sh tests/layering_test.sh tests/words_test.sh tests/count_tests_test.sh tests/reference_test.sh
         tests/demo_test.sh tests/plots_test.py tests/docs_test.py)
 fi

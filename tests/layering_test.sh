@@ -44,6 +44,8 @@ check OnlyTheCudaFolderCopiesAndLaunches "$(grep -rnE 'cuda(Memcpy|Memset|Launch
 # Sessions use a Connection: only net/tcp and the listener that connects the two use sockets.
 check NoSocketsInSessions "$(grep -rnE '#include (<boost/|<sys/socket|<netinet/|"framewire/net/tcp.hpp)' \
     src/framewire/net/{sessions,viewers,stream_state,receiver,wire,transport,limits,congestion_window}.*)"
+# Plugins are like other projects.
+check PluginsUseTheCInterface "$(grep -rnE '#include [<"]framewire/' plugins | grep -v '<framewire/framewire.h>')"
 # Boost is slow to compile, and sessions must not depend on it, so only the code that creates connections includes it.
 check OnlyConnectionsIncludeBoost "$(grep -rlE '#include <boost/' src/framewire/net | grep -vE "^src/framewire/net/(tcp|http|websocket|server.cpp)")"
 # Libraries of the program that are slow to compile are included in one file each.
