@@ -21,7 +21,7 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 PAGES = ["README.md", "docs/tutorial.md", "docs/recipes.md", "docs/cameras.md", "docs/live.md", "docs/privacy.md", "docs/safety.md",
          "docs/web.md", "docs/video.md", "docs/rtsp.md", "docs/page.md", "docs/viewer.md", "docs/events.md", "docs/sources.md", "docs/outputs.md", "docs/recordings.md",
          "docs/bandwidth.md", "docs/many-files.md", "docs/detect/README.md", "docs/hog/README.md", "docs/with/ffmpeg.md",
-         "docs/with/frigate.md", "docs/with/gstreamer.md", "docs/with/go2rtc.md", "docs/with/home-assistant.md", "docs/with/mediamtx.md", "docs/with/motion.md",
+         "docs/plugins.md", "docs/with/frigate.md", "docs/with/gstreamer.md", "docs/with/go2rtc.md", "docs/with/home-assistant.md", "docs/with/mediamtx.md", "docs/with/motion.md",
          "docs/with/obs.md", "docs/with/vlc.md"]
 LIMIT_S = 5
 
@@ -69,6 +69,8 @@ class Place:
         self.folder = tempfile.mkdtemp(prefix="framewire-docs-")
         os.chdir(self.folder)
         self.environment = dict(os.environ, PATH=f"{self.folder}/bin:{os.environ['PATH']}", HOME=self.folder, DISPLAY=":97",
+                                FREI0R_PATH=os.path.join(os.path.dirname(program), "frei0r-1"),
+                                GST_PLUGIN_PATH=os.path.join(os.path.dirname(program), "gstreamer-1.0"),
                                 XDG_STATE_HOME=f"{self.folder}/state", DOOR_TOKEN="secret",
                                 VTEST="/usr/share/doc/opencv-doc/examples/data/vtest.avi")
         os.mkdir("bin")

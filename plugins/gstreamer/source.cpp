@@ -61,17 +61,28 @@ struct Settings {
     std::string token, fingerprint;
 };
 
+// Properties of an input.
+struct Facts {
+    fw_image image{};
+    fw_info info{};
+    GstVideoInfo video{};
+    bool can_seek = false;
+
+    // Returns the time that a frame is shown, if there is a rate.
+    GstClockTime frame_duration() const {
+        if (info.rate_numerator <= 0) return GST_CLOCK_TIME_NONE;
+        return gst_util_uint64_scale(GST_SECOND, static_cast<guint64>(info.rate_denominator),
+                                     static_cast<guint64>(info.rate_numerator));
+    }
+};
+
 struct State {
     std::mutex mutex;  // guards the next block
     Settings settings;
-    Input input;  // replaced by the streaming thread alone, which reads it without the mutex
+    // Replaced when nothing is read, by the thread that reads, which therefore uses them without the mutex.
+    Input input;
+    Facts facts;
     bool is_stopped = false;
-
-    // Changed only while the input is opened.
-    fw_image image{};
-    fw_info info{};
-    GstVideoInfo video;
-    bool can_seek = false;
 
     bool has_read = false;  // used by the streaming thread alone
 };
@@ -178,21 +189,22 @@ bool open(FramewireSrc* self) {
             GST_ELEMENT_ERROR(self, RESOURCE, OPEN_READ, ("%s", fw_last_error()), (nullptr));
         return false;
     }
-    fw_image image{};
-    image.size = sizeof image;
-    state.info.size = sizeof state.info;
-    if (input.info(image, state.info) || !info_of(image, state.video)) {
+    Facts facts;
+    facts.image.size = sizeof facts.image;
+    facts.info.size = sizeof facts.info;
+    gst_video_info_init(&facts.video);
+    if (input.info(facts.image, facts.info) || !info_of(facts.image, facts.video)) {
         GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("GStreamer has no name for the format of %s", settings.uri.c_str()),
                           (nullptr));
         return false;
     }
-    GST_VIDEO_INFO_FPS_N(&state.video) = static_cast<gint>(state.info.rate_numerator);
-    GST_VIDEO_INFO_FPS_D(&state.video) = static_cast<gint>(state.info.rate_denominator);
-    state.image = image;
-    state.can_seek = input.source && !state.info.live && fw_source_seek(input.source.get(), 0) == FW_OK;
+    GST_VIDEO_INFO_FPS_N(&facts.video) = static_cast<gint>(facts.info.rate_numerator);
+    GST_VIDEO_INFO_FPS_D(&facts.video) = static_cast<gint>(facts.info.rate_denominator);
+    facts.can_seek = input.source && !facts.info.live && fw_source_seek(input.source.get(), 0) == FW_OK;
     state.has_read = false;
     const std::lock_guard lock(state.mutex);
     state.input = std::move(input);
+    state.facts = facts;
     state.is_stopped = false;
     return true;
 }
@@ -202,6 +214,11 @@ void close(State& state) {
     state.input = {};
 }
 
+Facts facts_of(State& state) {
+    const std::lock_guard lock(state.mutex);
+    return state.facts;
+}
+
 // Opens a source again that a flush or a pause has stopped.
 bool open_if_stopped(FramewireSrc* self) {
     auto& state = *self->state;
@@ -209,9 +226,9 @@ bool open_if_stopped(FramewireSrc* self) {
         const std::lock_guard lock(state.mutex);
         if (state.input.is_open() && !state.is_stopped) return true;
     }
-    const auto before = state.video;
+    const auto before = facts_of(state).video;
     if (!open(self)) return false;
-    if (gst_video_info_is_equal(&before, &state.video)) return true;
+    if (gst_video_info_is_equal(&before, &state.facts.video)) return true;
     GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("the source has changed its format"), (nullptr));
     return false;
 }
@@ -221,8 +238,9 @@ GstStateChangeReturn change_state(GstElement* element, GstStateChange change) {
     auto* self = self_of(element);
     if (change == GST_STATE_CHANGE_NULL_TO_READY) {
         if (!open(self)) return GST_STATE_CHANGE_FAILURE;
-        gst_base_src_set_live(GST_BASE_SRC(self), self->state->info.live);
-        gst_base_src_set_do_timestamp(GST_BASE_SRC(self), self->state->info.live);
+        const bool is_live = facts_of(*self->state).info.live;
+        gst_base_src_set_live(GST_BASE_SRC(self), is_live);
+        gst_base_src_set_do_timestamp(GST_BASE_SRC(self), is_live);
     }
     const auto result = GST_ELEMENT_CLASS(framewire_src_parent_class)->change_state(element, change);
     if (change == GST_STATE_CHANGE_READY_TO_NULL ||
@@ -244,11 +262,13 @@ gboolean unlock(GstBaseSrc* source) {
 GstCaps* get_caps(GstBaseSrc* source, GstCaps* filter) {
     auto& state = *self_of(source)->state;
     bool is_open;
+    GstVideoInfo video;
     {
         const std::lock_guard lock(state.mutex);
         is_open = state.input.is_open();
+        video = state.facts.video;
     }
-    auto* caps = is_open ? gst_video_info_to_caps(&state.video) : gst_pad_get_pad_template_caps(source->srcpad);
+    auto* caps = is_open ? gst_video_info_to_caps(&video) : gst_pad_get_pad_template_caps(source->srcpad);
     if (!filter) return caps;
     auto* both = gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST);
     gst_caps_unref(caps);
@@ -257,13 +277,14 @@ GstCaps* get_caps(GstBaseSrc* source, GstCaps* filter) {
 
 // Frames are in a pool, so that none is allocated for each.
 gboolean decide_allocation(GstBaseSrc* source, GstQuery* query) {
+    const auto video = facts_of(*self_of(source)->state).video;
     GstBufferPool* pool = nullptr;
     guint size = 0, least = 0, most = 0;
     const bool has_pool = gst_query_get_n_allocation_pools(query) > 0;
     if (has_pool) gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &least, &most);
     GstCaps* caps = nullptr;
     gst_query_parse_allocation(query, &caps, nullptr);
-    size = std::max(size, static_cast<guint>(GST_VIDEO_INFO_SIZE(&self_of(source)->state->video)));
+    size = std::max(size, static_cast<guint>(GST_VIDEO_INFO_SIZE(&video)));
     least = std::max(least, 2u);
     if (most > 0) most = std::max(most, least);
     if (!pool) pool = gst_video_buffer_pool_new();
@@ -290,12 +311,12 @@ GstFlowReturn fill(GstPushSrc* source, GstBuffer* buffer) {
     time.size = sizeof time;
     fw_status status;
     {
-        MappedFrame frame(state.video, buffer, GST_MAP_WRITE);
+        MappedFrame frame(state.facts.video, buffer, GST_MAP_WRITE);
         if (!frame) {
             GST_ELEMENT_ERROR(self, RESOURCE, WRITE, ("the memory of a frame cannot be mapped"), (nullptr));
             return GST_FLOW_ERROR;
         }
-        auto image = state.image;
+        auto image = state.facts.image;
         for (guint plane = 0; plane < GST_VIDEO_FRAME_N_PLANES(&*frame); ++plane) {
             image.data[plane] = GST_VIDEO_FRAME_PLANE_DATA(&*frame, plane);
             image.stride[plane] = GST_VIDEO_FRAME_PLANE_STRIDE(&*frame, plane);
@@ -314,16 +335,13 @@ GstFlowReturn fill(GstPushSrc* source, GstBuffer* buffer) {
     state.has_read = true;
     GST_BUFFER_OFFSET(buffer) = static_cast<guint64>(time.index);
     GST_BUFFER_OFFSET_END(buffer) = static_cast<guint64>(time.index) + 1;
-    GST_BUFFER_DURATION(buffer) =
-        time.duration > 0 ? clock_time(time.duration)
-                          : gst_util_uint64_scale(GST_SECOND, static_cast<guint64>(state.info.rate_denominator),
-                                                  static_cast<guint64>(state.info.rate_numerator));
+    GST_BUFFER_DURATION(buffer) = time.duration > 0 ? clock_time(time.duration) : state.facts.frame_duration();
     // Live frames get the time of the pipeline's clock.
-    if (!state.info.live) GST_BUFFER_PTS(buffer) = clock_time(std::max(time.seconds, 0.0));
+    if (!state.facts.info.live) GST_BUFFER_PTS(buffer) = clock_time(std::max(time.seconds, 0.0));
     return GST_FLOW_OK;
 }
 
-gboolean is_seekable(GstBaseSrc* source) { return self_of(source)->state->can_seek; }
+gboolean is_seekable(GstBaseSrc* source) { return facts_of(*self_of(source)->state).can_seek; }
 
 gboolean do_seek(GstBaseSrc* source, GstSegment* segment) {
     auto* self = self_of(source);
@@ -341,24 +359,22 @@ gboolean do_seek(GstBaseSrc* source, GstSegment* segment) {
 }
 
 gboolean query(GstBaseSrc* source, GstQuery* asked) {
-    const auto& state = *self_of(source)->state;
-    if (GST_QUERY_TYPE(asked) == GST_QUERY_DURATION) {
+    const auto facts = facts_of(*self_of(source)->state);
+    const auto duration = facts.frame_duration();
+    if (GST_QUERY_TYPE(asked) == GST_QUERY_DURATION && facts.info.frames >= 0 && GST_CLOCK_TIME_IS_VALID(duration)) {
         GstFormat format;
         gst_query_parse_duration(asked, &format, nullptr);
-        if (format == GST_FORMAT_TIME && state.info.frames >= 0 && state.info.rate_numerator > 0) {
+        if (format == GST_FORMAT_TIME) {
             gst_query_set_duration(asked, format,
                                    static_cast<gint64>(gst_util_uint64_scale(
-                                       static_cast<guint64>(state.info.frames),
-                                       static_cast<guint64>(state.info.rate_denominator) * GST_SECOND,
-                                       static_cast<guint64>(state.info.rate_numerator))));
+                                       static_cast<guint64>(facts.info.frames),
+                                       static_cast<guint64>(facts.info.rate_denominator) * GST_SECOND,
+                                       static_cast<guint64>(facts.info.rate_numerator))));
             return TRUE;
         }
     }
-    if (GST_QUERY_TYPE(asked) == GST_QUERY_LATENCY && state.info.live && state.info.rate_numerator > 0) {
-        const auto latency =
-            gst_util_uint64_scale(GST_SECOND, static_cast<guint64>(state.info.rate_denominator),
-                                  static_cast<guint64>(state.info.rate_numerator));  // a frame is there when it ends
-        gst_query_set_latency(asked, TRUE, latency, GST_CLOCK_TIME_NONE);
+    if (GST_QUERY_TYPE(asked) == GST_QUERY_LATENCY && facts.info.live && GST_CLOCK_TIME_IS_VALID(duration)) {
+        gst_query_set_latency(asked, TRUE, duration, GST_CLOCK_TIME_NONE);  // a frame is there when it ends
         return TRUE;
     }
     return GST_BASE_SRC_CLASS(framewire_src_parent_class)->query(source, asked);
@@ -368,7 +384,6 @@ gboolean query(GstBaseSrc* source, GstQuery* asked) {
 
 static void framewire_src_init(FramewireSrc* self) {
     self->state = new State;
-    gst_video_info_init(&self->state->video);
     gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
 }
 

@@ -1,7 +1,7 @@
 """The frei0r plugin in FFmpeg and in melt."""
 from helpers import BUILD, FRAMES, PluginTest, program, read
 
-CHAINS = ("gaussian=5,mosaic=32", "median=5", "gray", "noise", "boxes", "scale=50%:50%,scale=320:240:bilinear", "")
+CHAINS = ("gaussian=5,mosaic=32", "median=5", "gray=average", "noise", "boxes", "scale=50%:50%,scale=320:240:bilinear", "")
 
 
 # Between quotes of a graph of filters, what FFmpeg reads as a character of a parameter of frei0r (docs/plugins.md).
@@ -118,10 +118,10 @@ class Melt(PluginTest):
     def setUpClass(cls):
         cls.needs("melt")
 
-    def filter(self, size, *filters):
+    def filter(self, size, *filters, source="in.mkv"):
         width, height = size.split("x")
         printed = self.run_in_folder(
-            "melt", "-silent", "-profile", "atsc_720p_30", "in.mkv", *filters, "-consumer", "avformat:out.bgr", "f=rawvideo",
+            "melt", "-silent", "-profile", "atsc_720p_30", source, *filters, "-consumer", "avformat:out.bgr", "f=rawvideo",
             "vcodec=rawvideo", "pix_fmt=bgr24", "real_time=-1", "an=1", "frame_rate_num=30", "frame_rate_den=1",
             f"width={width}", f"height={height}", "mlt_image_format=rgb")
         return read(self.path("out.bgr")), printed
@@ -146,6 +146,15 @@ class Melt(PluginTest):
         half = 3 * 320 * 240 * 3
         self.assert_same_bytes(got[:half], self.expected(self.path("in.mkv"), "gaussian=5")[:half])
         self.assert_same_bytes(got[half:], self.expected(self.path("in.mkv"), "mosaic=32")[half:])
+
+    def test_projects_have_the_chain(self):
+        program("run", "-i", f"synth:size=320x240:frames={FRAMES}", "-o", self.path("clip.mkv"))
+        with open(self.path("in.mlt"), "w", encoding="utf-8") as file:
+            file.write("""<mlt><producer id="clip"><property name="resource">clip.mkv</property><filter>
+                <property name="mlt_service">frei0r.framewire</property>
+                <property name="chain">0=gaussian=5,mosaic=32</property></filter></producer></mlt>""")
+        got, _ = self.filter("320x240", source="in.mlt")
+        self.assert_same_bytes(got, self.expected(self.path("clip.mkv"), "gaussian=5,mosaic=32"))
 
     def test_errors_are_printed(self):
         program("run", "-i", "synth:size=320x240:frames=2", "-o", self.path("in.mkv"))
