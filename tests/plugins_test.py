@@ -19,7 +19,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.environ.update(FRAMEWIRE_PROGRAM=os.path.join(BUILD, "framewire"), FRAMEWIRE_BUILD=BUILD,
                           FREI0R_PATH=os.path.join(BUILD, "frei0r-1"), GST_PLUGIN_PATH=os.path.join(BUILD, "gstreamer-1.0"),
-                          GST_REGISTRY=os.path.join(folder, "registry"), G_DEBUG="fatal-criticals")
+                          GST_REGISTRY=os.path.join(folder, "registry"))
         sys.path.insert(0, os.path.join(FOLDER, "plugins"))
         loader = unittest.TestLoader()
         loader.testNamePatterns = [f"*{sys.argv[2]}*"] if len(sys.argv) > 2 else None

@@ -10,6 +10,8 @@ BUILD = os.environ["FRAMEWIRE_BUILD"]
 VTEST = "/usr/share/doc/opencv-doc/examples/data/vtest.avi"
 FRAMES = 6
 SECONDS = 60  # longest time of a program
+# Wrong calls of GLib and GStreamer end the programs. The pipelines of this process go on: appsink itself makes some.
+STRICT = {**os.environ, "G_DEBUG": "fatal-criticals"}
 
 
 def program(*arguments):
@@ -46,14 +48,14 @@ class PluginTest(unittest.TestCase):
     def run_in_folder(self, *command):
         """Runs a program that must succeed, and returns what it printed."""
         done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=SECONDS, check=False)
+                              env=STRICT, timeout=SECONDS, check=False)
         self.assertEqual(done.returncode, 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}")
         return done.stdout + done.stderr
 
     def fails_in_folder(self, *command):
         """Runs a program that must fail, and returns what it printed."""
         done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=SECONDS, check=False)
+                              env=STRICT, timeout=SECONDS, check=False)
         self.assertNotEqual(done.returncode, 0, " ".join(command))
         return done.stdout + done.stderr
 
