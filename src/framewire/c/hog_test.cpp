@@ -77,7 +77,8 @@ TEST_P(CHogTest, PeopleAreThoseOfThePeopleDetector) {
     const Folder folder;
     write_window_model(folder / "model.npy", small_model());
     Scene scene;
-    for (const auto* text : {"", "threshold=-2:group=overlap:scale-step=1.3", "threshold=-1.5:min-height=40:neighbours=0"}) {
+    for (const auto* text :
+         {"", "threshold=-2:group=overlap:scale-step=1.3", "threshold=-1.5:min-height=40:neighbours=0"}) {
         SCOPED_TRACE(text);
         const auto described = scene.picture().image;
         const auto people = made<fw_people>([&](auto** made) {
@@ -94,9 +95,8 @@ TEST_P(CHogTest, PeopleAreThoseOfThePeopleDetector) {
             std::size_t count = 0;
             FW_OK_OR_FAIL(fw_people_process(people.get(), &scene.picture().image, nullptr, &found, &count));
             frame_there.put(scene.picture().view());
-            executor.in_its_space([&]<MemorySpace space>() {
-                reference.run(std::as_const(frame_there).view<space>(), want);
-            });
+            executor.in_its_space(
+                [&]<MemorySpace space>() { reference.run(std::as_const(frame_there).view<space>(), want); });
             want.download();
             want.wait();
             ASSERT_EQ(count, want.detections().size());
