@@ -8,6 +8,7 @@
 #include "options/common.hpp"
 #include "options/detector_options.hpp"
 #include "options/parameter_options.hpp"
+#include "signals/service_manager.hpp"
 
 #include "framewire/core/error.hpp"
 #include "framewire/core/log.hpp"
@@ -22,6 +23,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -187,6 +189,8 @@ void serve(ServeFlags& flags, const std::stop_token& stop) {
     const auto access = prepare_access(flags.access, options.listener, also);
     tell_access(access, options.listener);
     jobs::CamerasJob job(options);
+    notify_service_manager("READY=1");
+    const std::stop_callback stopping(stop, [] { notify_service_manager("STOPPING=1"); });
     jobs::FirstFailure failure;
     failure.attempt([&] { job.run(); });
     report(job.result());
