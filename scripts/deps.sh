@@ -7,6 +7,7 @@
 #     tests     what the tests, the fuzzers and scripts/format.sh need; includes program and, on x86-64, arm64
 #     arm64     what the preset arm64 needs on an x86-64 machine; includes demo. scripts/arm64-root.sh fetches the libraries
 #     benches   what the benches compare with, and what plots them; includes program
+#     packages  what makes and tests Debian packages and the container image; includes program. Not part of all
 #     all       tests and benches
 # --list prints the Debian packages of the sets and installs nothing. Run as root or with sudo.
 set -euo pipefail
@@ -61,6 +62,11 @@ tests=(
 )
 arm64=(g++-aarch64-linux-gnu qemu-user)
 [ "$(dpkg --print-architecture)" != amd64 ] || tests+=("${arm64[@]}") # not available for arm64 itself
+debian=(
+    # scripts/debian-packages.sh, and scripts/test-packages.sh
+    debhelper dh-python dpkg-dev lintian lld-14 doxygen python3 python3-cffi python3-setuptools python3-wheel
+    mmdebstrap systemd-container
+)
 benches=(
     # coders to compare with, and NVIDIA's declarations of NVDEC
     libcharls-dev libzstd-dev libffmpeg-nvenc-dev
@@ -83,8 +89,9 @@ for set in "$@"; do
         program) packages+=("${program[@]}") npm=${npm:-page} ;;
         tests) packages+=("${program[@]}" "${tests_and_benches[@]}" "${tests[@]}") npm=tests ;;
         benches) packages+=("${program[@]}" "${tests_and_benches[@]}" "${benches[@]}") npm=${npm:-page} ;;
+        packages) packages+=("${program[@]}" "${debian[@]}") npm=${npm:-page} ;;
         all) packages+=("${program[@]}" "${tests_and_benches[@]}" "${tests[@]}" "${benches[@]}") npm=tests ;;
-        *) echo "deps.sh: no set '$set'; allowed: demo, program, arm64, tests, benches and all" >&2; exit 2 ;;
+        *) echo "deps.sh: no set '$set'; allowed: demo, program, arm64, tests, benches, packages and all" >&2; exit 2 ;;
     esac
 done
 if [ -n "$list" ]; then
