@@ -62,10 +62,11 @@ tests=(
 )
 arm64=(g++-aarch64-linux-gnu qemu-user)
 [ "$(dpkg --print-architecture)" != amd64 ] || tests+=("${arm64[@]}") # not available for arm64 itself
-debian=(
-    # scripts/debian-packages.sh, and scripts/test-packages.sh
+packaging=(
+    # scripts/debian-packages.sh and scripts/test-packages.sh, then packaging/Containerfile and scripts/test-image.sh
     debhelper dh-python dpkg-dev lintian lld-14 doxygen python3 python3-cffi python3-setuptools python3-wheel
     mmdebstrap systemd-container
+    podman curl ffmpeg
 )
 benches=(
     # coders to compare with, and NVIDIA's declarations of NVDEC
@@ -89,7 +90,7 @@ for set in "$@"; do
         program) packages+=("${program[@]}") npm=${npm:-page} ;;
         tests) packages+=("${program[@]}" "${tests_and_benches[@]}" "${tests[@]}") npm=tests ;;
         benches) packages+=("${program[@]}" "${tests_and_benches[@]}" "${benches[@]}") npm=${npm:-page} ;;
-        packages) packages+=("${program[@]}" "${debian[@]}") npm=${npm:-page} ;;
+        packages) packages+=("${program[@]}" "${packaging[@]}") npm=${npm:-page} ;;
         all) packages+=("${program[@]}" "${tests_and_benches[@]}" "${tests[@]}" "${benches[@]}") npm=tests ;;
         *) echo "deps.sh: no set '$set'; allowed: demo, program, arm64, tests, benches, packages and all" >&2; exit 2 ;;
     esac
