@@ -41,6 +41,12 @@ exports_the_functions_of_the_header() {
         <(nm -D --defined-only "$(library)" | awk '$2 != "A" { print $3 }' | sort) &&
         readelf -d "$(library)" | grep -F 'SONAME' | grep -F '[libframewire.so.0]'
 }
+# dpkg would take a function that is missing there for one of the present version, whatever version it came with.
+debian_knows_the_functions_of_the_header() {
+    diff <(gcc -E -P "$header" | grep -oE '\bfw_[a-z_]+\(' | tr -d '(' | sort) \
+        <(sed -n 's/^ \(fw_[a-z_]*\)@FRAMEWIRE_0 [0-9.]*$/\1/p' debian/libframewire0.symbols | sort) &&
+        grep -q "^framewire ($(head -n 1 VERSION))" debian/changelog
+}
 # The ABI of a library whose functions do nothing, which is what the header declares: the compiler checks that the real one
 # defines the same functions, and the test above that it exports them.
 abi() {
@@ -125,6 +131,7 @@ watches_a_stream() {
 check Installs installs
 check HeaderIsCAndCpp header_is_c_and_cpp
 check ExportsTheFunctionsOfTheHeader exports_the_functions_of_the_header
+check DebianKnowsTheFunctionsOfTheHeader debian_knows_the_functions_of_the_header
 check AbiIsTheRecordedOne abi_is_the_recorded_one
 check ExamplesCompile examples_compile
 check FirstProgramOfTheDocsRuns first_program_of_the_docs_runs
