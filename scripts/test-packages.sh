@@ -42,7 +42,7 @@ done
 depends=$(for package in "${packages[@]}"; do dpkg-deb --field "$package" Depends; done |
     tr ',' '\n' | sed 's/^ *//; /framewire/d; s/ (.*//' | sort -u | tr '\n' ',')
 # shellcheck disable=SC2016 # mmdebstrap expands it
-mmdebstrap --quiet --variant=minbase --skip=cleanup/apt --include="${depends}systemd-sysv,dbus,curl,gcc,libc6-dev,g++,cmake,make,pkg-config" \
+mmdebstrap --quiet --variant=minbase --skip=cleanup/apt --include="${depends}systemd-sysv,dbus,curl,gcc,libc6-dev,g++,cmake,make,pkg-config,ffmpeg,gstreamer1.0-tools" \
     --setup-hook='mkdir -p "$1/var/cache/apt/archives"' --setup-hook="sync-in '$out/archives' /var/cache/apt/archives" \
     --customize-hook="sync-out /var/cache/apt/archives '$out/archives'" bookworm "$root"
 rm -rf "$root"/var/cache/apt/archives/*.deb "$root"/var/lib/apt/lists/*

@@ -83,6 +83,18 @@ Cpp() {
     g++ -std=c++20 -O0 /root/project/job.cpp $(pkg-config --cflags --libs framewire) -o job
     ./job
 }
+# ffmpeg and gst-launch-1.0 find the plugins, whose bytes equal those of the program.
+Plugins() {
+    rm -rf /tmp/plugins && mkdir /tmp/plugins && cd /tmp/plugins
+    framewire run -i synth:size=64x48:frames=5:objects=2 -o in.bgr
+    framewire run -i raw:in.bgr:size=64x48:format=bgr -f gaussian=5,mosaic=16 -o want.bgr
+    ffmpeg -v error -f rawvideo -pixel_format bgr24 -video_size 64x48 -i in.bgr \
+        -vf "frei0r=framewire:filter_params='gaussian=5,mosaic=16'" -pix_fmt bgr24 -f rawvideo ffmpeg.bgr
+    cmp want.bgr ffmpeg.bgr
+    gst-launch-1.0 --quiet framewiresrc uri=raw:in.bgr:size=64x48:format=bgr ! framewirefilter chain=gaussian=5,mosaic=16 ! \
+        filesink location=gstreamer.bgr
+    cmp want.bgr gstreamer.bgr
+}
 # The documentation has the pages to which it links.
 Documentation() {
     cd /usr/share/doc/framewire
@@ -179,7 +191,7 @@ if [ $# -gt 0 ]; then
     exit
 fi
 everything >/root/before
-for name in Install Program Python CExample Cpp Documentation Service Sandbox RestartsAfterACrash Misconfigured Upgrade StopsCleanly Purge; do
+for name in Install Program Python CExample Cpp Plugins Documentation Service Sandbox RestartsAfterACrash Misconfigured Upgrade StopsCleanly Purge; do
     echo "== $name"
     check $name
 done
