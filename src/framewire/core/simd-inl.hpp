@@ -27,6 +27,9 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D32> multiply_add_pairs(D32 d32, V16 a, V1
     // A single pmaddwd on x86, which leaves the second sum of ReorderWidenMulAccumulate() untouched.
     auto unused = hn::Zero(d32);
     return hn::ReorderWidenMulAccumulate(d32, a, b, hn::Zero(d32), unused);
+#elif HWY_ARCH_ARM_A64
+    const auto lower = vmull_s16(vget_low_s16(a.raw), vget_low_s16(b.raw));
+    return hn::VFromD<D32>{vpaddq_s32(lower, vmull_high_s16(a.raw, b.raw))};
 #else
     const auto a32 = hn::BitCast(d32, a), b32 = hn::BitCast(d32, b);
     const auto even = hn::Mul(hn::ShiftRight<16>(hn::ShiftLeft<16>(a32)), hn::ShiftRight<16>(hn::ShiftLeft<16>(b32)));
@@ -39,9 +42,9 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D32> multiply_add_pairs(D32 d32, V16 a, V1
 template <class D16, class V8>
 HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D16> multiply_add_bytes(D16 d16, V8 a, V8 b) {
     namespace hn = hwy::HWY_NAMESPACE;
-    using V16 = hn::VFromD<D16>;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
     // One pmaddubsw, which this version of Highway does not offer.
+    using V16 = hn::VFromD<D16>;
     if constexpr (hn::MaxLanes(d16) == 8) return V16{_mm_maddubs_epi16(a.raw, b.raw)};
 #if HWY_TARGET <= HWY_AVX2
     if constexpr (hn::MaxLanes(d16) == 16) return V16{_mm256_maddubs_epi16(a.raw, b.raw)};
@@ -72,6 +75,8 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D16> halve_in_blocks(D16 d16, V32 a, V32 b
 #if HWY_TARGET <= HWY_AVX3
     if constexpr (hn::MaxLanes(d16) == 32) return V16{_mm512_packs_epi32(a.raw, b.raw)};
 #endif
+#elif HWY_ARCH_ARM_A64
+    return hn::VFromD<D16>{vqmovn_high_s32(vqmovn_s32(a.raw), b.raw)};
 #else
     const hn::Repartition<std::uint8_t, D16> d8;
     const hn::Repartition<std::uint64_t, D16> d64;
@@ -88,9 +93,9 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D16> halve_in_blocks(D16 d16, V32 a, V32 b
 template <class D8, class V16>
 HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_in_blocks(D8 d8, V16 a, V16 b) {
     namespace hn = hwy::HWY_NAMESPACE;
-    using V8 = hn::VFromD<D8>;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
     // One packuswb, which this version of Highway offers for single vectors only.
+    using V8 = hn::VFromD<D8>;
     if constexpr (hn::MaxLanes(d8) == 16) return V8{_mm_packus_epi16(a.raw, b.raw)};
 #if HWY_TARGET <= HWY_AVX2
     if constexpr (hn::MaxLanes(d8) == 32) return V8{_mm256_packus_epi16(a.raw, b.raw)};
@@ -98,6 +103,8 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_in_blocks(D8 d8, V16 a, V16 b) 
 #if HWY_TARGET <= HWY_AVX3
     if constexpr (hn::MaxLanes(d8) == 64) return V8{_mm512_packus_epi16(a.raw, b.raw)};
 #endif
+#elif HWY_ARCH_ARM_A64
+    return hn::VFromD<D8>{vqmovun_high_s16(vqmovun_s16(a.raw), b.raw)};
 #else
     const hn::RepartitionToWide<D8> d16;
     const hn::Repartition<std::int16_t, D8> signed16;
@@ -119,8 +126,8 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_in_blocks(D8 d8, V16 a, V16 b) 
 template <class D8, class V16>
 HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_signed_in_blocks(D8 d8, V16 a, V16 b) {
     namespace hn = hwy::HWY_NAMESPACE;
-    using V8 = hn::VFromD<D8>;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+    using V8 = hn::VFromD<D8>;
     if constexpr (hn::MaxLanes(d8) == 16) return V8{_mm_packs_epi16(a.raw, b.raw)};
 #if HWY_TARGET <= HWY_AVX2
     if constexpr (hn::MaxLanes(d8) == 32) return V8{_mm256_packs_epi16(a.raw, b.raw)};
@@ -128,6 +135,8 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_signed_in_blocks(D8 d8, V16 a, 
 #if HWY_TARGET <= HWY_AVX3
     if constexpr (hn::MaxLanes(d8) == 64) return V8{_mm512_packs_epi16(a.raw, b.raw)};
 #endif
+#elif HWY_ARCH_ARM_A64
+    return hn::VFromD<D8>{vqmovn_high_s16(vqmovn_s16(a.raw), b.raw)};
 #else
     const hn::Repartition<std::int16_t, D8> d16;
     const auto middle = hn::Set(d16, 128);
