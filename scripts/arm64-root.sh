@@ -37,4 +37,6 @@ rm -rf $root/apt
 find $root -type l -lname '/*' -printf '%p\t%l\n' | while IFS=$'\t' read -r link target; do
     ln -sfnr "$root$target" "$link"
 done
+# FFmpeg's filters need these two, to which the scripts of their packages would make links.
+ln -s blas/libblas.so.3 lapack/liblapack.so.3 $root/usr/lib/aarch64-linux-gnu/
 echo "${packages[*]}" >$root/packages

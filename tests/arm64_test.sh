@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds the program and the tests of all pixel work for arm64, and runs them and the recorded results under QEMU, which takes
-# about 10 times as long as on a processor. Reports the way GoogleTest does; GTEST_TOTAL_SHARDS and GTEST_SHARD_INDEX select a
-# part of the tests.
+# Builds the program and the tests of most layers for arm64, and runs them and the recorded results under QEMU, which takes about
+# 10 times as long as on a processor. Reports the way GoogleTest does; GTEST_TOTAL_SHARDS and GTEST_SHARD_INDEX select a part of
+# the tests.
 #   tests/arm64_test.sh --build      only builds
 cd "$(dirname "$0")/.." || exit 1
 build=build/arm64
-programs=(codec_tests detect_tests hog_tests filters_tests colour_tests)
+programs=(media_tests codec_tests detect_tests plan_tests hog_tests filters_tests colour_tests c_tests core_tests cuda_tests)
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
