@@ -45,10 +45,10 @@ class PluginTest(unittest.TestCase):
         """Returns the path of a file in the test's folder."""
         return os.path.join(self.folder, name)
 
-    def run_in_folder(self, *command):
+    def run_in_folder(self, *command, seconds=SECONDS):
         """Runs a program that must succeed, and returns what it printed."""
         done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              env=STRICT, timeout=SECONDS, check=False)
+                              env=STRICT, timeout=seconds, check=False)
         self.assertEqual(done.returncode, 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}")
         return done.stdout + done.stderr
 
