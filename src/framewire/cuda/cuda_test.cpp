@@ -373,6 +373,7 @@ TEST_P(CudaTest, AnyThreadMayUseExecutorsOfDifferentGpus) {
 }
 
 TEST_P(CudaTest, LimitsCanOnlyBeLowered) {
+    cuda::use_device(0);
     const auto all = cuda::devices().front().limits;
     EXPECT_GE(all.compute_major * 10 + all.compute_minor, 75);
     EXPECT_GE(all.multiprocessors, 1);
@@ -389,6 +390,7 @@ TEST_P(CudaTest, LimitsCanOnlyBeLowered) {
 }
 
 TEST_P(CudaTest, TooLittleMemoryIsAnErrorThatSaysHowMuchIsNeeded) {
+    cuda::use_device(0);
     for (int turn = 0; turn < 2; ++turn) {
         try {
             const cuda::DeviceBuffer buffer(std::size_t{1} << 50);
