@@ -136,7 +136,7 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_signed_in_blocks(D8 d8, V16 a, 
     if constexpr (hn::MaxLanes(d8) == 64) return V8{_mm512_packs_epi16(a.raw, b.raw)};
 #endif
 #elif HWY_ARCH_ARM_A64
-    return hn::VFromD<D8>{vqmovn_high_s16(vqmovn_s16(a.raw), b.raw)};
+    return hn::VFromD<D8>{vreinterpretq_u8_s8(vqmovn_high_s16(vqmovn_s16(a.raw), b.raw))};
 #else
     const hn::Repartition<std::int16_t, D8> d16;
     const auto middle = hn::Set(d16, 128);
