@@ -16,7 +16,8 @@ if [ "${1:-}" = --list ]; then
     printf '%s\n' "${packages[@]}" | sort -u
     exit
 fi
-[ "$(cat $root/packages 2>/dev/null)" != "${packages[*]}" ] || exit 0
+version=$(cksum <scripts/arm64-root.sh)
+[ "$(cat $root/version 2>/dev/null)" != "$version" ] || exit 0
 
 echo "arm64-root.sh: unpacking ${#packages[@]} packages for arm64, and what they depend on, into $root" >&2
 rm -rf $root
@@ -39,4 +40,4 @@ find $root -type l -lname '/*' -printf '%p\t%l\n' | while IFS=$'\t' read -r link
 done
 # FFmpeg's filters need these two, to which the scripts of their packages would make links.
 ln -s blas/libblas.so.3 lapack/liblapack.so.3 $root/usr/lib/aarch64-linux-gnu/
-echo "${packages[*]}" >$root/packages
+echo "$version" >$root/version
