@@ -21,7 +21,7 @@ namespace framewire::HWY_NAMESPACE {
 
 /// Returns, per 32-bit lane, the sum of the products of its two signed 16-bit pairs.
 template <class D32, class V16>
-HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D32> multiply_add_pairs(D32 d32, V16 a, V16 b) {
+HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D32> multiply_add_pairs([[maybe_unused]] D32 d32, V16 a, V16 b) {
     namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_ARCH_X86
     // A single pmaddwd on x86, which leaves the second sum of ReorderWidenMulAccumulate() untouched.
@@ -63,7 +63,7 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D16> multiply_add_bytes(D16 d16, V8 a, V8 
 /// Narrows the signed 32-bit lanes of two vectors, which must fit 16 bits. Each 16-byte block holds those of `a`, then
 /// those of `b`.
 template <class D16, class V32>
-HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D16> halve_in_blocks(D16 d16, V32 a, V32 b) {
+HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D16> halve_in_blocks([[maybe_unused]] D16 d16, V32 a, V32 b) {
     namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
     // One packssdw.
@@ -91,7 +91,7 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D16> halve_in_blocks(D16 d16, V32 a, V32 b
 /// Narrows the signed 16-bit lanes of two vectors to bytes, clamped to 0..255. Each 16-byte block holds those of `a`,
 /// then those of `b`.
 template <class D8, class V16>
-HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_in_blocks(D8 d8, V16 a, V16 b) {
+HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_in_blocks([[maybe_unused]] D8 d8, V16 a, V16 b) {
     namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
     // One packuswb, which this version of Highway offers for single vectors only.
@@ -124,7 +124,7 @@ HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_in_blocks(D8 d8, V16 a, V16 b) 
 /// Narrows the signed 16-bit lanes of two vectors to bytes, clamped to -128..127. Each 16-byte block holds those of
 /// `a`, then those of `b`.
 template <class D8, class V16>
-HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_signed_in_blocks(D8 d8, V16 a, V16 b) {
+HWY_INLINE hwy::HWY_NAMESPACE::VFromD<D8> narrow_signed_in_blocks([[maybe_unused]] D8 d8, V16 a, V16 b) {
     namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
     using V8 = hn::VFromD<D8>;
