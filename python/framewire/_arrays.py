@@ -213,8 +213,8 @@ class Planes:
         elif len(planes) != len(shapes):
             raise ValueError(f"there are {len(planes)} planes; {format} has {len(shapes)}")
         self.planes = list(planes)
-        for number, (plane, shape) in enumerate(zip(self.planes, shapes)):
-            self._point_to(number, self._view(number), shape)
+        for plane, shape in enumerate(shapes):
+            self._point_to(plane, self._view(plane), shape)
 
     def _view(self, plane: int, writes: bool = False) -> View:
         return view(self.planes[plane], self._typestr, writes, f"planes[{plane}]")
