@@ -1,4 +1,5 @@
 """Results of unittest in the form of GoogleTest, for scripts/count-tests.sh."""
+import sys
 import time
 import unittest
 
@@ -48,3 +49,13 @@ class GtestResult(unittest.TestResult):
         if error:
             print(subtest, self.failures[-1][1] if self.failures else self.errors[-1][1])
             self.report("FAILED ", test)
+
+
+def run_tests(prefix, folder, pattern=None):
+    """Runs the tests of a folder whose names contain `pattern`, and returns the exit status: 1 if one fails or none ran."""
+    sys.path.insert(0, folder)
+    loader = unittest.TestLoader()
+    loader.testNamePatterns = [f"*{pattern}*"] if pattern else None
+    result = GtestResult(prefix)
+    loader.discover(folder, "*_test.py").run(result)
+    return 0 if result.wasSuccessful() and result.testsRun else 1

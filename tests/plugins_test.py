@@ -7,9 +7,8 @@ program. Reports the way GoogleTest does.
 import os
 import sys
 import tempfile
-import unittest
 
-from gtest_result import GtestResult
+from gtest_result import run_tests
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(FOLDER, "../build/dev"))
@@ -20,12 +19,7 @@ def main():
         os.environ.update(FRAMEWIRE_PROGRAM=os.path.join(BUILD, "framewire"), FRAMEWIRE_BUILD=BUILD,
                           FREI0R_PATH=os.path.join(BUILD, "frei0r-1"), GST_PLUGIN_PATH=os.path.join(BUILD, "gstreamer-1.0"),
                           GST_REGISTRY=os.path.join(folder, "registry"))
-        sys.path.insert(0, os.path.join(FOLDER, "plugins"))
-        loader = unittest.TestLoader()
-        loader.testNamePatterns = [f"*{sys.argv[2]}*"] if len(sys.argv) > 2 else None
-        result = GtestResult("Plugins")
-        loader.discover(os.path.join(FOLDER, "plugins"), "*_test.py").run(result)
-    return 0 if result.wasSuccessful() and result.testsRun else 1
+        return run_tests("Plugins", os.path.join(FOLDER, "plugins"), sys.argv[2] if len(sys.argv) > 2 else None)
 
 
 sys.exit(main())

@@ -11,10 +11,9 @@ import os
 import subprocess
 import sys
 import tempfile
-import unittest
 import zipfile
 
-from gtest_result import GtestResult
+from gtest_result import run_tests
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(FOLDER, "../build/dev"))
@@ -36,12 +35,8 @@ def main():
         site = os.environ.get("FRAMEWIRE_SITE") or make_package(folder)
         os.environ["FRAMEWIRE_SITE"] = site
         os.environ.setdefault("FRAMEWIRE_PROGRAM", os.path.join(BUILD, "framewire"))
-        sys.path[:0] = [os.path.join(FOLDER, "python"), site]
-        loader = unittest.TestLoader()
-        loader.testNamePatterns = [f"*{sys.argv[2]}*"] if len(sys.argv) > 2 else None
-        result = GtestResult("Python")
-        loader.discover(os.path.join(FOLDER, "python"), "*_test.py").run(result)
-    return 0 if result.wasSuccessful() and result.testsRun else 1
+        sys.path.insert(0, site)
+        return run_tests("Python", os.path.join(FOLDER, "python"), sys.argv[2] if len(sys.argv) > 2 else None)
 
 
 sys.exit(main())
